@@ -1,0 +1,89 @@
+package usage
+
+import "time"
+
+// ScanState is where a scan stands in its life.
+type ScanState string
+
+// The states.
+const (
+	Queued    ScanState = "queued"
+	Running   ScanState = "running"
+	Complete  ScanState = "complete"
+	Failed    ScanState = "failed"
+	Cancelled ScanState = "cancelled"
+	// Interrupted is a failure of whoever ran the scan, not of the scan: its
+	// process or machine went away.
+	Interrupted ScanState = "interrupted"
+)
+
+// Ended reports a state that no longer changes by itself.
+func (s ScanState) Ended() bool { return s != Queued && s != Running }
+
+// Verdict says how far the numbers of a complete scan can be believed.
+type Verdict string
+
+// The verdicts.
+const (
+	Clean      Verdict = "clean"      // everything was read
+	Partial    Verdict = "partial"    // something could not be read
+	Unverified Verdict = "unverified" // completeness cannot be shown
+	Suspect    Verdict = "suspect"    // not to be believed without a look
+)
+
+// Scan is one pass over one file system.
+type Scan struct {
+	ID           int64
+	FileSystemID int64
+	Attempt      int // 1 for the first
+	State        ScanState
+	Verdict      Verdict // only of complete scans
+	Reason       string  // why it failed, or why the verdict is not clean
+	Day          string  // 2006-01-02, the date of Started in the site's zone
+	Queued       time.Time
+	Started      time.Time // zero while queued
+	Finished     time.Time // end of the walk; zero while it runs
+	Published    time.Time
+	Progress     Progress // while it runs
+	Totals       Measures
+	Counters     Counters
+	Capacity     Capacity
+	SizeClasses  SizeClasses
+	Root         string // raw, as it was
+	Identity     string
+	FSType       string
+	Engine       string
+	Walkers      int
+	OpsLimit     int // ceiling of file-system operations per second, 0 for none
+	Host         string
+	Freshness    string   // of the attributes: exact or cached
+	Offline      bool     // whether Offline was measured
+	Distinct     Distinct // how many values each dimension has
+}
+
+// Distinct counts the values of a scan, for words such as "1,214 users".
+type Distinct struct{ Users, Groups, Types, Filesets int64 }
+
+// Duration returns how long the walk took or, given now, has taken so far.
+func (s *Scan) Duration(now time.Time) time.Duration {
+	switch {
+	case s.Started.IsZero():
+		return 0
+	case s.Finished.IsZero():
+		return max(0, now.Sub(s.Started))
+	default:
+		return max(0, s.Finished.Sub(s.Started))
+	}
+}
+
+// Progress is what a running scan tells every second or so.
+type Progress struct {
+	Entries   int64  `json:"entries"`
+	Allocated Bytes  `json:"allocated"`
+	Errors    int64  `json:"errors"`
+	Directory string `json:"directory"` // one that is being read, escaped
+	Walkers   int    `json:"walkers"`
+	OpsLimit  int    `json:"ops_limit"` // 0 for none
+	FSType    string `json:"fs_type"`
+	Phase     string `json:"phase"` // walking, naming, writing, importing
+}
