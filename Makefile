@@ -1,0 +1,71 @@
+# The commands of the project; `make` alone lists them.
+#
+# Recipes are one or two lines: what needs more lives in .ci/, as a script that
+# can be read and run alone.
+
+SHELL := /bin/bash
+
+# What `make run` scans. The user's own files are a safe and interesting start.
+ROOT ?= $(HOME)
+# More arguments for `fstally serve`, see `bin/fstally serve --help`.
+ARGS ?=
+# Which benchmarks `make bench` runs, as a pattern for `go test -bench`.
+BENCH ?= .
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# Without cgo the binary is static, and so runs on old enterprise Linux too.
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+# The linters are a module of their own, so that what they depend on stays out
+# of the program's go.mod; go builds them once and keeps them in its cache.
+GOLANGCI_LINT := go tool -modfile=.ci/tools/go.mod golangci-lint
+
+.PHONY: help
+help: ## list these commands
+	@awk -f .ci/help.awk Makefile
+
+.PHONY: run
+run: ## set up what is missing, then serve and scan ROOT (default: your home)
+	@.ci/setup run
+	@$(MAKE) --no-print-directory build
+	@.ci/serve '$(ROOT)' $(ARGS)
+
+.PHONY: build
+build: ## build bin/fstally; needs only Go, as the web bundle is committed
+	$(GO_BUILD) -o bin/fstally ./cmd/fstally
+
+.PHONY: test
+test: ## set up what is missing, then check everything; needs Node
+	@.ci/test
+
+.PHONY: lint
+lint: ## run the linters and check the import arrows (.golangci.yml)
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for a few seconds (FUZZTIME=10s)
+	@.ci/fuzz
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern) and test/bench/run if it is there
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./internal/...
+	@if [ -x test/bench/run ]; then test/bench/run; fi
+
+.PHONY: generate
+generate: web/node_modules/.package-lock.json ## write the committed generated files anew; needs Node
+	go tool templ generate -path web
+	go generate ./...
+	npm --prefix web run --silent check
+	npm --prefix web run --silent build
+
+.PHONY: fmt
+fmt: ## format the Go and templ sources
+	go tool templ fmt web
+	$(GOLANGCI_LINT) fmt
+
+.PHONY: clean
+clean: ## remove what was built, not the data of a `make run`
+	rm -rf bin web/node_modules test/e2e/failures
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc
+	npm --prefix web ci
+	@touch $@
