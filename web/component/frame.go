@@ -1,0 +1,144 @@
+package component
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"fstally/internal/usage"
+	"fstally/web/static"
+)
+
+// Section is a page of the navigation.
+type Section string
+
+// The sections that are finished; only those are shown.
+const (
+	Capacity Section = "capacity"
+	Files    Section = "files"
+)
+
+// Frame is what surrounds every page: which file system and scan it shows, and
+// where its links lead.
+type Frame struct {
+	// Base is the path that the site is mounted at, such as "/fstally"; "" for
+	// the root of the host. Never with a slash at the end.
+	Base string
+	// Section is the open page; "" for those outside the navigation.
+	Section Section
+	// Title heads the page and its browser tab.
+	Title string
+	// State holds the parameters of the page's address that are not at their
+	// default (scan, by, type, ...), so that links change one and keep the rest.
+	State url.Values
+	// Now is the time of the request, in the site's zone like all times of the
+	// view models; it gives ages.
+	Now time.Time
+	// Anonymous says that no token is asked for, which every page has to tell.
+	Anonymous bool
+	Version   string // of the program
+
+	// FileSystems are those that the viewer may switch to, by name.
+	FileSystems []usage.FileSystem
+	// FileSystem is the one that is shown; nil on pages of none.
+	FileSystem *usage.FileSystem
+	// Scan is the one whose numbers are shown; nil on pages without.
+	Scan *ShownScan
+	// Scans are those that can be picked, newest first; the shown one need not
+	// be among them.
+	Scans []usage.Scan
+	// Running is the scan of FileSystem that is queued or running; nil for none.
+	Running *usage.Scan
+	// Measures are those that the page can be switched to; none for no switch.
+	Measures []usage.Measure
+	// By is the measure that the page shows.
+	By usage.Measure
+}
+
+// ShownScan is the scan whose numbers a page shows, and its neighbours in time.
+type ShownScan struct {
+	usage.Scan
+	Previous int64 // id of the published scan before; 0 for none
+	Next     int64 // id of the published scan after; 0 for none
+	Latest   bool  // it is the current scan of its file system
+}
+
+// URL returns the address of a path of the site, such as "/login", under the
+// site's base path. It is the only place where addresses are made.
+func (f Frame) URL(path string, params url.Values) string {
+	address := f.Base + path
+	if query := params.Encode(); query != "" {
+		address += "?" + query
+	}
+	return address
+}
+
+// SectionPath returns the path of a section of the shown file system, below the
+// base path.
+func (f Frame) SectionPath(s Section) string {
+	if f.FileSystem == nil {
+		return "/"
+	}
+	return "/fs/" + url.PathEscape(f.FileSystem.Name) + "/" + string(s)
+}
+
+// SectionURL returns the address of another section for the same scan. Pairs of
+// a name and a value set further parameters.
+func (f Frame) SectionURL(s Section, pairs ...string) string {
+	params := url.Values{}
+	if scan := f.State.Get("scan"); scan != "" {
+		params.Set("scan", scan)
+	}
+	return f.URL(f.SectionPath(s), with(params, pairs))
+}
+
+// Here returns the address of this page with some parameters changed: pairs of
+// a name and a value, where "" takes the parameter out.
+func (f Frame) Here(pairs ...string) string {
+	return f.URL(f.SectionPath(f.Section), with(f.State, pairs))
+}
+
+// ScanURL returns the address of the page about a scan itself.
+func (f Frame) ScanURL(id int64) string {
+	return f.URL("/scans/"+strconv.FormatInt(id, 10), nil)
+}
+
+// API returns the address of a collection of the shown file system in the API,
+// such as "usage" or "history"; with format=csv for a download.
+func (f Frame) API(collection string, pairs ...string) string {
+	name := ""
+	if f.FileSystem != nil {
+		name = f.FileSystem.Name
+	}
+	return f.URL("/api/v1/filesystems/"+url.PathEscape(name)+"/"+collection, with(nil, pairs))
+}
+
+// Asset returns the address of an embedded file, which changes with its content.
+func (f Frame) Asset(name string) string { return f.Base + static.Asset(name) }
+
+// with returns a copy of params with the pairs set or, where the value is "",
+// deleted.
+func with(params url.Values, pairs []string) url.Values {
+	changed := url.Values{}
+	for name, values := range params {
+		changed[name] = values
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			changed.Del(pairs[i])
+		} else {
+			changed.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return changed
+}
+
+// TabTitle is the title of the browser's tab: the page, then what it is of.
+func (f Frame) TabTitle() string {
+	parts := []string{f.Title}
+	if f.FileSystem != nil {
+		parts = append(parts, f.FileSystem.Name)
+	}
+	return strings.Join(append(parts, "fstally"), " · ")
+}
