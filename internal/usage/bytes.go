@@ -62,6 +62,9 @@ func (b Bytes) Cmp(c Bytes) int {
 	}
 }
 
+// Equal reports b == c; go-cmp looks for it.
+func (b Bytes) Equal(c Bytes) bool { return b == c }
+
 // IsZero reports whether b is 0.
 func (b Bytes) IsZero() bool { return b == Bytes{} }
 

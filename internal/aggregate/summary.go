@@ -1,0 +1,92 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+
+	"fstally/internal/usage"
+)
+
+// Summary returns the final numbers: file types limited to usage.MaxTypes, and
+// directories to those worth keeping in the whole.
+func (p *Partial) Summary() *usage.Summary {
+	t := p.tables()
+	th := t.thresholds()
+	kept := keptTypes(p.Cells)
+	if kept != nil {
+		t.limitTypes(kept)
+	}
+	limited := &Partial{}
+	limited.set(&t)
+	s := &usage.Summary{
+		Counters:    p.Counters,
+		Cells:       limited.Cells,
+		Sizes:       limited.Sizes,
+		Ages:        limited.Ages,
+		Directories: p.Root.rows(nil, -1, &th),
+		Errors:      p.Errors,
+		Skipped:     p.Skipped,
+		Categories:  make(map[string]string),
+	}
+	for _, c := range s.Cells {
+		s.Totals.Add(c.Measures)
+		s.Categories[c.Type] = p.Categories[c.Type]
+	}
+	if kept != nil {
+		s.Categories[usage.Rest] = usage.Rest
+	}
+	return s
+}
+
+// keptTypes returns the file types that are kept when there are more than
+// usage.MaxTypes: the largest by the larger of their share of allocated and of
+// files, then by name. Reserved types do not count. It returns nil when all
+// can stay.
+func keptTypes(cells []usage.Cell) map[string]bool {
+	sums := make(map[string]*usage.Measures)
+	var total usage.Measures
+	for _, c := range cells {
+		total.Add(c.Measures)
+		if c.Type[0] != '(' {
+			at(sums, c.Type).Add(c.Measures)
+		}
+	}
+	if len(sums) <= usage.MaxTypes {
+		return nil
+	}
+	type ranked struct {
+		name  string
+		share float64
+	}
+	types := make([]ranked, 0, len(sums))
+	for name, m := range sums {
+		share := max(usage.Allocated.Share(*m, total), usage.Files.Share(*m, total))
+		types = append(types, ranked{name, share})
+	}
+	slices.SortFunc(types, func(a, b ranked) int {
+		return cmp.Or(-cmp.Compare(a.share, b.share), cmp.Compare(a.name, b.name))
+	})
+	kept := make(map[string]bool, usage.MaxTypes)
+	for _, t := range types[:usage.MaxTypes] {
+		kept[t.name] = true
+	}
+	return kept
+}
+
+// limitTypes moves what is of any other type to usage.Rest.
+func (t *tables) limitTypes(kept map[string]bool) {
+	stays := func(typ string) bool { return typ[0] == '(' || kept[typ] }
+	for key, m := range t.cells {
+		if !stays(key.Type) {
+			delete(t.cells, key)
+			key.Type = usage.Rest
+			at(t.cells, key).Add(*m)
+		}
+	}
+	for typ, b := range t.types {
+		if !stays(typ) {
+			delete(t.types, typ)
+			at(t.types, usage.Rest).merge(b)
+		}
+	}
+}
