@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package walk
+
+import "fstally/internal/usage"
+
+// osFS is the operating system.
+type osFS struct{}
+
+// Stat implements FS with lstat(2).
+func (*osFS) Stat(path string, e *usage.Entry) (mount uint64, err error) { return lstat(path, e) }
+
+// ReadOnlySubvolume implements FS: btrfs is of Linux only.
+func (*osFS) ReadOnlySubvolume(string) bool { return false }
