@@ -267,9 +267,9 @@ func (n *Node) rows(rows []usage.DirectoryRow, parent int, th *thresholds) []usa
 func (n *Node) clone() *Node {
 	c := *n
 	c.Owners = maps.Clone(n.Owners)
-	c.Children = make([]*Node, len(n.Children))
-	for i, child := range n.Children {
-		c.Children[i] = child.clone()
+	c.Children = nil
+	for _, child := range n.Children {
+		c.Children = append(c.Children, child.clone())
 	}
 	return &c
 }

@@ -5,12 +5,13 @@ import "time"
 // Meta says what a result is a result of: everything that is known of a scan
 // beside its numbers.
 type Meta struct {
-	ResultID    string // UUID, made once per result: what makes an import idempotent
-	Version     string // of the program that scanned
-	Root        string // real path, raw bytes
-	Identity    string // of the file system, see FileSystem
-	FSType      string // xfs, nfs4, ... or the magic number of statfs in hex
-	Host        string // that scanned, and resolved the names
+	ResultID    string   // UUID, made once per result: what makes an import idempotent
+	Version     string   // of the program that scanned
+	Root        string   // real path, raw bytes
+	Parts       []string // raw paths below Root of the subtrees that were scanned; [""] is all
+	Identity    string   // of the file system, see FileSystem
+	FSType      string   // xfs, nfs4, ... or the magic number of statfs in hex
+	Host        string   // that scanned, and resolved the names
 	Engine      string
 	Walkers     int
 	OpsLimit    int // ceiling of operations per second, 0 for none
