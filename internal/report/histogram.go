@@ -75,16 +75,17 @@ func (b *Bar) add(row usage.BucketRow) {
 func withShares(bars []Bar) []Bar {
 	var total usage.Measures
 	for _, b := range bars {
-		total.Add(b.measures())
+		total.Add(b.Measures())
 	}
 	for i, b := range bars {
-		bars[i].FilesShare = usage.Files.Share(b.measures(), total)
-		bars[i].AllocatedShare = usage.Allocated.Share(b.measures(), total)
+		bars[i].FilesShare = usage.Files.Share(b.Measures(), total)
+		bars[i].AllocatedShare = usage.Allocated.Share(b.Measures(), total)
 	}
 	return bars
 }
 
-func (b *Bar) measures() usage.Measures {
+// Measures returns what the bar counts; the measures that no bar has are 0.
+func (b *Bar) Measures() usage.Measures {
 	return usage.Measures{Files: b.Files, Size: b.Size, Allocated: b.Allocated}
 }
 

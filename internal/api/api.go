@@ -1,0 +1,164 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"fstally/internal/usage"
+)
+
+//go:generate go test -run ^TestOpenAPIIsCommitted$ . -update
+
+// Prefix is where the API stands below the site's base path.
+const Prefix = "/api/v1"
+
+// Reader is what the API reads. Every method answers usage.ErrNotFound for what
+// does not exist or lies outside the scope.
+type Reader interface {
+	FileSystems(ctx context.Context, scope usage.Scope) ([]usage.FileSystem, error)
+	FileSystem(ctx context.Context, scope usage.Scope, nameOrID string) (usage.FileSystem, error)
+	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
+	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
+	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
+	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
+	History(ctx context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error)
+	SizeHistogram(
+		ctx context.Context, scope usage.Scope, scanID int64, by usage.Measure, typ *string,
+	) ([]usage.BucketRow, error)
+}
+
+// Scans starts and stops scans. An error that has a method Conflict() bool says
+// that this does not fit the state of things; one that has BusyScan() int64, that
+// a scan of the file system is queued or running already.
+type Scans interface {
+	QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error)
+	CancelScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+}
+
+// Config is what the API is made of.
+type Config struct {
+	Reader Reader
+	Scans  Scans
+	// Scope returns what the caller of a request may see.
+	Scope func(context.Context) usage.Scope
+	// Base is the site's base path, such as "/fstally"; "" for the root.
+	Base    string
+	Clock   func() time.Time
+	Logger  *slog.Logger
+	Version string // of the program
+}
+
+// api holds what the handlers need.
+type api struct {
+	Config
+	huma huma.API
+}
+
+// New returns the handler of everything below Prefix, which the caller has to
+// strip by mounting it on a chi router.
+func New(config Config) (http.Handler, error) {
+	router := chi.NewRouter()
+	a := &api{Config: config, huma: humachi.New(router, humaConfig(config))}
+	a.huma.UseMiddleware(negotiate(a.huma))
+
+	a.registerFileSystems()
+	a.registerUsage()
+	a.registerHistory()
+	a.registerHistogram()
+	a.registerScans()
+
+	document, err := json.Marshal(a.huma.OpenAPI())
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, document, "", "  "); err != nil {
+		return nil, fmt.Errorf("indent the OpenAPI document: %w", err)
+	}
+	text.WriteByte('\n')
+	router.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(text.Bytes())
+	})
+	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
+		WriteProblem(w, http.StatusNotFound, "There is nothing at this address: see openapi.json for what there is.")
+	})
+	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		WriteProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("This address does not take %s.", r.Method))
+	})
+	return router, nil
+}
+
+// humaConfig leaves huma's own extras out: its pages load scripts from a CDN,
+// and its default hook puts "$schema" links into answers.
+func humaConfig(config Config) huma.Config {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[usage.Bytes](), reflect.TypeFor[bytesSchema]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title:   "fstally",
+				Version: "1",
+				Description: "Who uses the space and the files of a file system. Counts and bytes are integers with " +
+					"exact digits, which may exceed 2^53: read them with a parser that keeps them. Shares are 0 to 1, " +
+					"times RFC 3339 in UTC, a day is the date of a scan in the site's zone. " +
+					"In names, bytes that are not safe to show are written as \\xHH, and a backslash as \\\\.",
+			},
+			Servers:  []*huma.Server{{URL: config.Base + Prefix}},
+			Security: []map[string][]string{{"token": {}}},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
+					Type: "http", Scheme: "bearer", Description: "The access token that fstally serve prints.",
+				}},
+			},
+		},
+		Formats: map[string]huma.Format{
+			"application/json": huma.DefaultJSONFormat,
+			"json":             huma.DefaultJSONFormat, // the suffix of application/problem+json
+			csvType:            {Marshal: writeCSV},
+		},
+		DefaultFormat:                "application/json",
+		RejectUnknownQueryParameters: true, // a mistyped filter must not answer for everything
+	}
+}
+
+// operation is the part of an endpoint that differs from the others.
+type operation struct {
+	id, method, path, summary string
+	status                    int  // of success; 0 for 200
+	list                      bool // comes as CSV too
+	errors                    []int
+}
+
+// register adds an endpoint whose errors become problem documents in one place.
+func register[I, O any](a *api, op operation, handler func(context.Context, *I) (*O, error)) {
+	o := huma.Operation{
+		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, DefaultStatus: op.status,
+		Errors:   append([]int{http.StatusUnauthorized}, op.errors...),
+		Metadata: map[string]any{csvType: op.list},
+	}
+	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err != nil {
+			return nil, a.problem(ctx, err)
+		}
+		return out, nil
+	})
+	if op.list {
+		a.huma.OpenAPI().Paths[op.path].Get.Responses["200"].Content[csvType] = &huma.MediaType{
+			Schema: &huma.Schema{Type: huma.TypeString, Description: "One head line whose names tell the unit."},
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"fstally/internal/usage"
+)
+
+type fileSystemBody struct {
+	ID           int64     `json:"id"`
+	Name         string    `json:"name"`
+	Root         string    `json:"root" doc:"Real path of the root, escaped."`
+	Type         string    `json:"type" doc:"Such as xfs or nfs4; empty before the first scan."`
+	SizeClasses  []int64   `json:"size_classes" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
+	FilesetDepth int       `json:"fileset_depth" doc:"Each directory at this depth is a fileset; 0 for none."`
+	CurrentScan  *scanRef  `json:"current_scan,omitempty" doc:"The latest published scan; absent before the first."`
+	Demo         bool      `json:"demo" doc:"Whether its data is invented."`
+	Created      time.Time `json:"created"`
+}
+
+type fileSystemsBody struct {
+	Items []fileSystemBody `json:"items"`
+}
+
+func (b fileSystemsBody) columns() []string {
+	return []string{"id", "name", "root", "type", "size_classes_bytes", "fileset_depth", "scan", "scan_started"}
+}
+
+func (b fileSystemsBody) rows() [][]cell {
+	rows := make([][]cell, len(b.Items))
+	for i, fs := range b.Items {
+		var bounds []string
+		for _, bound := range fs.SizeClasses {
+			bounds = append(bounds, strconv.FormatInt(bound, 10))
+		}
+		var scan, started cell
+		if fs.CurrentScan != nil {
+			scan, started = number(fs.CurrentScan.ID), cell(fs.CurrentScan.Started.Format(timeFormat))
+		}
+		rows[i] = []cell{
+			number(fs.ID), text(fs.Name), text(fs.Root), text(fs.Type),
+			cell(strings.Join(bounds, " ")), number(fs.FilesetDepth), scan, started,
+		}
+	}
+	return rows
+}
+
+type fileSystemsOutput struct{ Body fileSystemsBody }
+
+func (a *api) registerFileSystems() {
+	register(a, operation{
+		id: "list-filesystems", method: http.MethodGet, path: "/filesystems", list: true,
+		summary: "The file systems that are watched, by name",
+	}, func(ctx context.Context, _ *formatParam) (*fileSystemsOutput, error) {
+		all, err := a.Reader.FileSystems(ctx, a.Scope(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("list file systems: %w", err)
+		}
+		out := &fileSystemsOutput{Body: fileSystemsBody{Items: make([]fileSystemBody, 0, len(all))}}
+		for _, fs := range all {
+			scan, err := a.scan(ctx, fs, "latest")
+			if err != nil {
+				return nil, fmt.Errorf("current scan of %s: %w", fs.Name, err)
+			}
+			out.Body.Items = append(out.Body.Items, a.newFileSystemBody(&fs, scan))
+		}
+		return out, nil
+	})
+}
+
+func (a *api) newFileSystemBody(fs *usage.FileSystem, scan *usage.Scan) fileSystemBody {
+	return fileSystemBody{
+		ID: fs.ID, Name: fs.Name, Root: usage.Escape(fs.Root), Type: fs.Type,
+		SizeClasses: fs.SizeClasses[:], FilesetDepth: fs.Filesets.Depth,
+		CurrentScan: a.newScanRef(scan), Demo: fs.Demo, Created: fs.Created.UTC(),
+	}
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"fstally/internal/usage"
+)
+
+type series struct {
+	Key  string `json:"key"`
+	Name string `json:"name"`
+}
+
+type historyPoint struct {
+	Scan   *scanRef     `json:"scan"`
+	Total  measures     `json:"total" doc:"Of the whole scan."`
+	Used   *usage.Bytes `json:"used,omitempty" doc:"Bytes in use by statfs at the start of the scan; absent where unknown."`
+	Size   *usage.Bytes `json:"filesystem_size,omitempty" doc:"Bytes that the file system had then; absent where unknown."`
+	Values []value      `json:"values,omitempty" doc:"The measure by of each of series, in their order."`
+	Others *value       `json:"others,omitempty" doc:"What the series leave of the total; null where one of them is unknown."`
+}
+
+type historyBody struct {
+	FileSystem string         `json:"filesystem"`
+	GroupBy    string         `json:"group_by,omitempty"`
+	By         string         `json:"by"`
+	From       string         `json:"from,omitempty"`
+	To         string         `json:"to,omitempty"`
+	Series     []series       `json:"series,omitempty" doc:"Those that are largest in the newest scan of the range."`
+	Points     []historyPoint `json:"points" doc:"One for each day with a published scan, oldest first; other days are unknown."`
+}
+
+func (b historyBody) columns() []string {
+	columns := []string{"day", "scan", "started"}
+	if b.GroupBy != "" {
+		return append(columns, b.GroupBy, "name", column(usage.Measure(b.By)))
+	}
+	return append(append(columns, measureColumns()...), "filesystem_used_bytes", "filesystem_size_bytes")
+}
+
+// rows are long: one for each day and series.
+func (b historyBody) rows() [][]cell {
+	var rows [][]cell
+	for _, p := range b.Points {
+		when := []cell{cell(p.Scan.Day), number(p.Scan.ID), cell(p.Scan.Started.Format(timeFormat))}
+		if b.GroupBy == "" {
+			row := append(when, p.Total.cells()...)
+			rows = append(rows, append(row, value{p.Used}.cell(), value{p.Size}.cell()))
+			continue
+		}
+		for i, v := range p.Values {
+			rows = append(rows, append(when[:3:3], text(b.Series[i].Key), text(b.Series[i].Name), v.cell()))
+		}
+		if p.Others != nil {
+			rows = append(rows, append(when[:3:3], "", "(others)", p.Others.cell()))
+		}
+	}
+	return rows
+}
+
+type historyOutput struct{ Body historyBody }
+
+type historyInput struct {
+	fsParam
+	GroupBy dimensionParam `query:"group_by" doc:"What to split into series; the totals alone without it."`
+	By      measureParam   `query:"by" default:"allocated" doc:"The measure of the series."`
+	From    string         `query:"from" doc:"First day, in the site's zone." example:"2026-01-01"`
+	To      string         `query:"to" doc:"The day after the last." example:"2027-01-01"`
+	Top     int            `query:"top" default:"10" minimum:"1" maximum:"100" doc:"Series wanted."`
+	formatParam
+}
+
+func (a *api) registerHistory() {
+	register(a, operation{
+		id: "history", method: http.MethodGet, path: "/filesystems/{fs}/history", list: true,
+		errors: []int{http.StatusNotFound}, summary: "How the usage went from scan to scan",
+	}, a.history)
+}
+
+func (a *api) history(ctx context.Context, in *historyInput) (*historyOutput, error) {
+	fs, err := a.fileSystem(ctx, in.FS)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDay("query.from", in.From); err != nil {
+		return nil, err
+	}
+	if err := checkDay("query.to", in.To); err != nil {
+		return nil, err
+	}
+	q := usage.HistoryQuery{
+		FileSystemID: fs.ID, GroupBy: usage.Dimension(in.GroupBy), By: usage.Measure(in.By),
+		From: in.From, To: in.To, Top: in.Top,
+	}
+	history, err := a.Reader.History(ctx, a.Scope(ctx), q)
+	if err != nil {
+		return nil, fmt.Errorf("history of %s by %q: %w", fs.Name, q.GroupBy, err)
+	}
+	body := historyBody{
+		FileSystem: fs.Name, GroupBy: string(in.GroupBy), By: string(in.By), From: in.From, To: in.To,
+		Points: make([]historyPoint, 0, len(history.Points)),
+	}
+	for _, row := range history.Series {
+		body.Series = append(body.Series, series{Key: row.Key, Name: row.Name})
+	}
+	for _, p := range history.Points {
+		body.Points = append(body.Points, a.newHistoryPoint(q, p))
+	}
+	return &historyOutput{Body: body}, nil
+}
+
+func (a *api) newHistoryPoint(q usage.HistoryQuery, p usage.Point) historyPoint {
+	out := historyPoint{Scan: a.newScanRef(&p.Scan), Total: newMeasures(p.Total, &p.Scan)}
+	if c := p.Scan.Capacity; !c.Size.IsZero() {
+		used := c.Used()
+		out.Used, out.Size = &used, &c.Size
+	}
+	if q.GroupBy == "" {
+		return out
+	}
+	known := true
+	var sum usage.Bytes
+	for _, row := range p.Rows {
+		if row == nil {
+			known = false
+			out.Values = append(out.Values, value{})
+			continue
+		}
+		v := q.By.Of(*row)
+		sum = sum.Add(v)
+		out.Values = append(out.Values, value{&v})
+	}
+	out.Others = &value{}
+	if known {
+		rest := q.By.Of(p.Total).Sub(sum)
+		out.Others.of = &rest
+	}
+	return out
+}

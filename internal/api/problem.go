@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"fstally/internal/usage"
+)
+
+const problemType = "application/problem+json"
+
+// WriteProblem answers with a problem document (RFC 9457) from outside an
+// endpoint, such as for a request without a token.
+func WriteProblem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail))
+}
+
+// invalid is the answer to a parameter that no answer fits. The location is
+// "query.NAME" or "path.NAME".
+func invalid(location, value string, err error) error {
+	return huma.Error422UnprocessableEntity("validation failed",
+		&huma.ErrorDetail{Location: location, Message: err.Error(), Value: value})
+}
+
+// notFound is the answer for what does not exist or is not the caller's to see.
+func notFound(location, value, message string) error {
+	return huma.Error404NotFound(message, &huma.ErrorDetail{Location: location, Message: "not found", Value: value})
+}
+
+// conflict is an error of a request that was understood, but does not fit the
+// state of things, such as to cancel what has ended. Its text is for the caller.
+type conflict interface {
+	error
+	Conflict() bool
+}
+
+// problem maps the kinds of errors to statuses. What is nobody's to see but the
+// administrator's is logged, with the id that the answer carries.
+func (a *api) problem(ctx context.Context, err error) error {
+	var ready huma.StatusError
+	var busy interface{ BusyScan() int64 }
+	var conflict conflict
+	switch {
+	case errors.As(err, &ready):
+		return ready
+	case errors.Is(err, usage.ErrNotFound):
+		return huma.Error404NotFound("not found")
+	case errors.As(err, &busy):
+		return huma.Error409Conflict(fmt.Sprintf("Scan %d of this file system is queued or running: "+
+			"wait for it or cancel it.", busy.BusyScan()))
+	case errors.As(err, &conflict) && conflict.Conflict():
+		return huma.Error409Conflict(conflict.Error())
+	case ctx.Err() != nil:
+		return huma.Error503ServiceUnavailable("The request took too long: narrow it or try again later.")
+	default:
+		a.Logger.ErrorContext(ctx, "api request failed", "error", err)
+		return huma.Error500InternalServerError(fmt.Sprintf("Something went wrong here; the log has it under request %s.",
+			middleware.GetReqID(ctx)))
+	}
+}

@@ -1,0 +1,271 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"fstally/internal/usage"
+)
+
+type counters struct {
+	Entries     int64 `json:"entries" doc:"Names read, the root included."`
+	Links       int64 `json:"links" doc:"Names of regular files, however many inodes they have."`
+	Directories int64 `json:"directories"`
+	Symlinks    int64 `json:"symlinks"`
+	Specials    int64 `json:"specials"`
+	Vanished    int64 `json:"vanished" doc:"Gone between listing and stat."`
+	Errors      int64 `json:"errors" doc:"What could not be read."`
+	Skipped     int64 `json:"skipped" doc:"What was left out on purpose."`
+}
+
+type capacity struct {
+	Size        usage.Bytes `json:"size"`
+	Used        usage.Bytes `json:"used"`
+	Free        usage.Bytes `json:"free" doc:"What is reserved for root included."`
+	Available   usage.Bytes `json:"available" doc:"To ordinary users."`
+	InodesTotal int64       `json:"inodes_total" doc:"0 where inodes are made as they are needed."`
+	InodesFree  int64       `json:"inodes_free"`
+	Source      string      `json:"source" doc:"What told it, such as statfs."`
+}
+
+type progress struct {
+	Entries   int64       `json:"entries"`
+	Allocated usage.Bytes `json:"allocated"`
+	Errors    int64       `json:"errors"`
+	Directory string      `json:"directory" doc:"One that is being read, escaped."`
+	Walkers   int         `json:"walkers"`
+	OpsLimit  int         `json:"ops_limit" doc:"Ceiling of file-system operations per second; 0 for none."`
+	Phase     string      `json:"phase"`
+}
+
+type scanBody struct {
+	ID              int64      `json:"id"`
+	FileSystemID    int64      `json:"filesystem_id"`
+	Attempt         int        `json:"attempt"`
+	State           string     `json:"state" doc:"queued, running, complete, failed, cancelled or interrupted."`
+	Verdict         string     `json:"verdict,omitempty" doc:"clean, partial, unverified or suspect; of complete scans."`
+	Reason          string     `json:"reason,omitempty" doc:"Why it failed, or why the verdict is not clean."`
+	Day             string     `json:"day,omitempty" format:"date" doc:"Date of the start in the site's zone."`
+	Queued          *time.Time `json:"queued,omitempty"`
+	Started         *time.Time `json:"started,omitempty"`
+	Finished        *time.Time `json:"finished,omitempty"`
+	Published       *time.Time `json:"published,omitempty"`
+	DurationSeconds int64      `json:"duration_seconds" doc:"Of the walk, so far where it runs."`
+	Root            string     `json:"root" doc:"Escaped."`
+	Engine          string     `json:"engine"`
+	Host            string     `json:"host" doc:"That scanned."`
+	Progress        *progress  `json:"progress,omitempty" doc:"While it runs."`
+	Totals          *measures  `json:"totals,omitempty" doc:"Of complete scans."`
+	Counters        *counters  `json:"counters,omitempty" doc:"Of complete scans."`
+	Capacity        *capacity  `json:"capacity,omitempty" doc:"Of the file system when the scan started, where it is known."`
+}
+
+func (a *api) newScanBody(s *usage.Scan) scanBody {
+	b := scanBody{
+		ID: s.ID, FileSystemID: s.FileSystemID, Attempt: s.Attempt, State: string(s.State),
+		Verdict: string(s.Verdict), Reason: s.Reason, Day: s.Day,
+		Queued: timeOrNil(s.Queued), Started: timeOrNil(s.Started),
+		Finished: timeOrNil(s.Finished), Published: timeOrNil(s.Published),
+		DurationSeconds: int64(s.Duration(a.Clock()) / time.Second),
+		Root:            usage.Escape(s.Root), Engine: s.Engine, Host: usage.Escape(s.Host),
+	}
+	switch s.State {
+	case usage.Running:
+		p := s.Progress
+		b.Progress = &progress{
+			Entries: p.Entries, Allocated: p.Allocated, Errors: p.Errors, Directory: p.Directory,
+			Walkers: p.Walkers, OpsLimit: p.OpsLimit, Phase: p.Phase,
+		}
+	case usage.Complete:
+		totals, c := newMeasures(s.Totals, s), counters(s.Counters)
+		b.Totals, b.Counters = &totals, &c
+	}
+	if c := s.Capacity; !c.Size.IsZero() {
+		b.Capacity = &capacity{
+			Size: c.Size, Used: c.Used(), Free: c.Free, Available: c.Available,
+			InodesTotal: c.InodesTotal, InodesFree: c.InodesFree, Source: c.Source,
+		}
+	}
+	return b
+}
+
+type scansBody struct {
+	FileSystem string     `json:"filesystem"`
+	Items      []scanBody `json:"items" doc:"Newest first."`
+	Next       int64      `json:"next,omitempty" doc:"The before of the next page; absent on the last."`
+}
+
+func (b scansBody) columns() []string {
+	columns := []string{"id", "day", "state", "verdict", "reason", "started", "duration_seconds", "entries", "errors"}
+	return append(columns, measureColumns()...)
+}
+
+func (b scansBody) rows() [][]cell {
+	rows := make([][]cell, len(b.Items))
+	for i := range b.Items {
+		s := &b.Items[i]
+		var started, entries, failures cell
+		sums := make([]cell, len(measureColumns()))
+		if s.Started != nil {
+			started = cell(s.Started.Format(timeFormat))
+		}
+		if s.Counters != nil {
+			entries, failures, sums = number(s.Counters.Entries), number(s.Counters.Errors), s.Totals.cells()
+		}
+		rows[i] = append([]cell{
+			number(s.ID), cell(s.Day), cell(s.State), cell(s.Verdict), text(s.Reason), started,
+			number(s.DurationSeconds), entries, failures,
+		}, sums...)
+	}
+	return rows
+}
+
+type scansOutput struct{ Body scansBody }
+
+type scansInput struct {
+	fsParam
+	Limit  int   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"Scans wanted."`
+	Before int64 `query:"before" default:"0" minimum:"0" doc:"Only scans with a smaller id; 0 for the newest."`
+	formatParam
+}
+
+type scanError struct {
+	Op      string   `json:"op" doc:"open, readdir or stat."`
+	Errno   string   `json:"errno"`
+	Message string   `json:"message"`
+	Count   int64    `json:"count"`
+	Paths   []string `json:"paths" doc:"Up to 100 of them, below the root, escaped."`
+}
+
+type skipped struct {
+	Reason string   `json:"reason"`
+	Count  int64    `json:"count"`
+	Paths  []string `json:"paths" doc:"Up to 100 of them, below the root, escaped."`
+}
+
+type scanDetailBody struct {
+	scanBody
+	Errors  []scanError `json:"errors"`
+	Skipped []skipped   `json:"skipped" doc:"What was left out on purpose; what it holds is unknown."`
+}
+
+type scanDetailOutput struct{ Body scanDetailBody }
+
+type scanIDInput struct {
+	ID int64 `path:"id" minimum:"1" doc:"Id of a scan."`
+}
+
+type acceptedOutput struct {
+	Location string `header:"Location" doc:"Where the scan can be watched."`
+	Body     scanBody
+}
+
+func (a *api) registerScans() {
+	register(a, operation{
+		id: "list-scans", method: http.MethodGet, path: "/filesystems/{fs}/scans", list: true,
+		errors: []int{http.StatusNotFound}, summary: "The scans of a file system",
+	}, a.listScans)
+	register(a, operation{
+		id: "start-scan", method: http.MethodPost, path: "/filesystems/{fs}/scans", status: http.StatusAccepted,
+		errors: []int{http.StatusNotFound, http.StatusConflict}, summary: "Queue a scan",
+	}, a.startScan)
+	register(a, operation{
+		id: "scan", method: http.MethodGet, path: "/scans/{id}",
+		errors: []int{http.StatusNotFound}, summary: "One scan, and what it could not read or left out",
+	}, a.scanDetail)
+	register(a, operation{
+		id: "cancel-scan", method: http.MethodPost, path: "/scans/{id}/cancel", status: http.StatusAccepted,
+		errors: []int{http.StatusNotFound, http.StatusConflict}, summary: "Stop a scan",
+	}, a.cancelScan)
+}
+
+func (a *api) listScans(ctx context.Context, in *scansInput) (*scansOutput, error) {
+	fs, err := a.fileSystem(ctx, in.FS)
+	if err != nil {
+		return nil, err
+	}
+	scans, err := a.Reader.Scans(ctx, a.Scope(ctx), fs.ID, in.Limit, in.Before)
+	if err != nil {
+		return nil, fmt.Errorf("list scans of %s: %w", fs.Name, err)
+	}
+	body := scansBody{FileSystem: fs.Name, Items: make([]scanBody, 0, len(scans))}
+	for i := range scans {
+		body.Items = append(body.Items, a.newScanBody(&scans[i]))
+	}
+	if len(scans) == in.Limit {
+		body.Next = scans[len(scans)-1].ID
+	}
+	return &scansOutput{Body: body}, nil
+}
+
+func (a *api) startScan(ctx context.Context, in *fsParam) (*acceptedOutput, error) {
+	fs, err := a.fileSystem(ctx, in.FS)
+	if err != nil {
+		return nil, err
+	}
+	scan, err := a.Scans.QueueScan(ctx, fs.ID)
+	if err != nil {
+		return nil, fmt.Errorf("queue a scan of %s: %w", fs.Name, err)
+	}
+	return a.accepted(&scan), nil
+}
+
+func (a *api) cancelScan(ctx context.Context, in *scanIDInput) (*acceptedOutput, error) {
+	scan, err := a.Scans.CancelScan(ctx, a.Scope(ctx), in.ID)
+	if errors.Is(err, usage.ErrNotFound) {
+		return nil, noScan(in.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cancel scan %d: %w", in.ID, err)
+	}
+	return a.accepted(&scan), nil
+}
+
+func (a *api) accepted(scan *usage.Scan) *acceptedOutput {
+	return &acceptedOutput{
+		Location: fmt.Sprintf("%s%s/scans/%d", a.Base, Prefix, scan.ID),
+		Body:     a.newScanBody(scan),
+	}
+}
+
+func (a *api) scanDetail(ctx context.Context, in *scanIDInput) (*scanDetailOutput, error) {
+	scan, err := a.Reader.Scan(ctx, a.Scope(ctx), in.ID)
+	if errors.Is(err, usage.ErrNotFound) {
+		return nil, noScan(in.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find scan %d: %w", in.ID, err)
+	}
+	failures, left, err := a.Reader.ScanProblems(ctx, a.Scope(ctx), in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("problems of scan %d: %w", in.ID, err)
+	}
+	body := scanDetailBody{scanBody: a.newScanBody(&scan), Errors: []scanError{}, Skipped: []skipped{}}
+	for _, e := range failures {
+		body.Errors = append(body.Errors, scanError{
+			Op: e.Op, Errno: e.Errno, Message: e.Message, Count: e.Count, Paths: escapeAll(e.Paths),
+		})
+	}
+	for _, s := range left {
+		body.Skipped = append(body.Skipped, skipped{
+			Reason: string(s.Reason), Count: s.Count, Paths: escapeAll(s.Paths),
+		})
+	}
+	return &scanDetailOutput{Body: body}, nil
+}
+
+func noScan(id int64) error {
+	return notFound("path.id", strconv.FormatInt(id, 10), fmt.Sprintf("There is no scan %d.", id))
+}
+
+func escapeAll(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = usage.Escape(p)
+	}
+	return out
+}

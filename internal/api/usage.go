@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+)
+
+type item struct {
+	Key  string `json:"key" doc:"What filters take: a number for users, groups and pools, an escaped name for others."`
+	Name string `json:"name" doc:"What a person reads; the key where there is no name."`
+	measures
+	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+}
+
+type others struct {
+	Count int64 `json:"count" doc:"Values that are not among the items."`
+	measures
+	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+}
+
+type usageBody struct {
+	FileSystem string   `json:"filesystem" doc:"Name of the file system."`
+	Scan       *scanRef `json:"scan" doc:"The scan that the numbers come from; null where none is published yet."`
+	GroupBy    string   `json:"group_by"`
+	By         string   `json:"by" doc:"The measure of order and shares."`
+	Total      measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
+	Items      []item   `json:"items" doc:"By the measure descending, then by number or bytewise key."`
+	Others     *others  `json:"others" doc:"Everything that is not among the items; null where there is nothing."`
+}
+
+func (b usageBody) columns() []string {
+	return append(append([]string{b.GroupBy, "name"}, measureColumns()...), "share")
+}
+
+// rows are the items and, with an empty key, the others, so that the rows of a
+// file sum to the total.
+func (b usageBody) rows() [][]cell {
+	var rows [][]cell
+	for _, it := range b.Items {
+		rows = append(rows, append(append([]cell{text(it.Key), text(it.Name)}, it.cells()...), number(it.Share)))
+	}
+	if o := b.Others; o != nil {
+		name := text(fmt.Sprintf("(%d others)", o.Count))
+		rows = append(rows, append(append([]cell{"", name}, o.cells()...), number(o.Share)))
+	}
+	return rows
+}
+
+type usageOutput struct{ Body usageBody }
+
+// pageParams cut a part out of a list.
+type pageParams struct {
+	By     measureParam `query:"by" default:"allocated" doc:"The measure of order and shares."`
+	Limit  int          `query:"limit" default:"10" minimum:"1" maximum:"1000" doc:"Items wanted."`
+	Offset int          `query:"offset" default:"0" minimum:"0" maximum:"1000000000" doc:"Items passed over; they are among the others."`
+}
+
+type usageInput struct {
+	fsParam
+	scanParam
+	GroupBy dimensionParam `query:"group_by" default:"user" doc:"What the usage is split by."`
+	pageParams
+	filterParams
+	formatParam
+}
+
+type topUsersInput struct {
+	fsParam
+	scanParam
+	pageParams
+	filterParams
+	formatParam
+}
+
+func (a *api) registerUsage() {
+	errors := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "usage", method: http.MethodGet, path: "/filesystems/{fs}/usage", list: true, errors: errors,
+		summary: "The usage of one scan by one dimension, filtered",
+	}, func(ctx context.Context, in *usageInput) (*usageOutput, error) {
+		return a.usage(ctx, in)
+	})
+	register(a, operation{
+		id: "top-users", method: http.MethodGet, path: "/filesystems/{fs}/top/users", list: true, errors: errors,
+		summary: "The users who use most",
+	}, func(ctx context.Context, in *topUsersInput) (*usageOutput, error) {
+		return a.usage(ctx, &usageInput{
+			fsParam: in.fsParam, scanParam: in.scanParam, GroupBy: dimensionParam(usage.User),
+			pageParams: in.pageParams, filterParams: in.filterParams,
+		})
+	})
+}
+
+func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+	fs, err := a.fileSystem(ctx, in.FS)
+	if err != nil {
+		return nil, err
+	}
+	scan, err := a.scan(ctx, fs, in.Scan)
+	if err != nil {
+		return nil, err
+	}
+	classes := fs.SizeClasses
+	if scan != nil {
+		classes = scan.SizeClasses
+	}
+	filter, err := in.filter(classes)
+	if err != nil {
+		return nil, err
+	}
+	q := usage.Query{
+		GroupBy: usage.Dimension(in.GroupBy), By: usage.Measure(in.By), Filter: filter,
+		Limit: in.Limit, Offset: in.Offset,
+	}
+	var table usage.Table
+	if scan != nil {
+		q.ScanID = scan.ID
+		table, err = a.Reader.Usage(ctx, a.Scope(ctx), q)
+		if err != nil {
+			return nil, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, q.GroupBy, err)
+		}
+	}
+	top := report.NewTop(q.GroupBy, q.By, table)
+	body := usageBody{
+		FileSystem: fs.Name, Scan: a.newScanRef(scan), GroupBy: string(top.Dimension), By: string(top.By),
+		Total: newMeasures(top.Total, scan), Items: make([]item, 0, len(top.Items)),
+	}
+	for _, it := range top.Items {
+		body.Items = append(body.Items, item{
+			Key: it.Key, Name: it.Name, measures: newMeasures(it.Measures, scan), Share: it.Share,
+		})
+	}
+	if o := top.Others; o != nil {
+		body.Others = &others{Count: o.Count, measures: newMeasures(o.Measures, scan), Share: o.Share}
+	}
+	return &usageOutput{Body: body}, nil
+}
