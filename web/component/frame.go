@@ -1,7 +1,9 @@
 package component
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +52,8 @@ type Frame struct {
 	Scans []usage.Scan
 	// Running is the scan of FileSystem that is queued or running; nil for none.
 	Running *usage.Scan
-	// Measures are those that the page can be switched to; none for no switch.
+	// Measures are those that the page can be switched to, the default first;
+	// none for no switch.
 	Measures []usage.Measure
 	// By is the measure that the page shows.
 	By usage.Measure
@@ -102,6 +105,67 @@ func (f Frame) Here(pairs ...string) string {
 // ScanURL returns the address of the page about a scan itself.
 func (f Frame) ScanURL(id int64) string {
 	return f.URL("/scans/"+strconv.FormatInt(id, 10), nil)
+}
+
+// ProgressURL returns the address of a scan's progress as JSON.
+func (f Frame) ProgressURL(id int64) string {
+	return f.URL("/scans/"+strconv.FormatInt(id, 10)+"/progress", nil)
+}
+
+// ScanNowURL returns the address that starts a scan of the shown file system.
+func (f Frame) ScanNowURL() string {
+	return f.URL("/fs/"+url.PathEscape(f.FileSystem.Name)+"/scan", nil)
+}
+
+// scanHere returns the address of this page for another scan.
+func (f Frame) scanHere(id int64) string {
+	return f.Here("scan", strconv.FormatInt(id, 10))
+}
+
+// elsewhere returns the address of this section, or the first, of another file
+// system: of its latest scan, with nothing else kept but the measure.
+func (f Frame) elsewhere(fs usage.FileSystem) string {
+	f.FileSystem = &fs
+	f.State = with(nil, []string{"by", f.State.Get("by")})
+	if f.Section == "" {
+		f.Section, f.State = Capacity, nil
+	}
+	return f.Here()
+}
+
+// fields returns the parameters of the address as name and value, in order and
+// without one, for the hidden fields of a form that sets that one.
+func (f Frame) fields(without string) [][2]string {
+	var pairs [][2]string
+	for _, name := range slices.Sorted(maps.Keys(f.State)) {
+		if name != without {
+			pairs = append(pairs, [2]string{name, f.State.Get(name)})
+		}
+	}
+	return pairs
+}
+
+// hasNavigation reports a page of one file system.
+func (f Frame) hasNavigation() bool { return f.FileSystem != nil }
+
+// measureParameter returns the value of "by" that shows m: none for the default.
+func measureParameter(f Frame, m usage.Measure) string {
+	if m == f.Measures[0] {
+		return ""
+	}
+	return string(m)
+}
+
+// measureWord is a measure's name at the start of a phrase.
+func measureWord(m usage.Measure) string {
+	return strings.ToUpper(string(m)[:1]) + string(m)[1:]
+}
+
+func verdictTitle(scan usage.Scan, meaning string) string {
+	if scan.Reason == "" {
+		return meaning
+	}
+	return meaning + ": " + scan.Reason
 }
 
 // API returns the address of a collection of the shown file system in the API,

@@ -1,6 +1,8 @@
 package component
 
 import (
+	"strconv"
+
 	"fstally/internal/report"
 	"fstally/internal/usage"
 )
@@ -28,4 +30,37 @@ func (r Ranking) Count() int64 {
 		n += r.Others.Count
 	}
 	return n
+}
+
+// item returns the change of the i-th item; nil where it is unknown.
+func (c Comparison) item(i int) *report.Change {
+	if i >= len(c.Items) {
+		return nil
+	}
+	return c.Items[i]
+}
+
+// largest is what the bars of the table are drawn in relation to: the longest
+// of its rows, the others included, so that all are on one scale.
+func (r Ranking) largest() usage.Measures {
+	var most usage.Measures
+	for _, item := range r.Items {
+		most = larger(r.By, most, item.Measures)
+	}
+	if r.Others != nil {
+		most = larger(r.By, most, r.Others.Measures)
+	}
+	return most
+}
+
+func larger(by usage.Measure, a, b usage.Measures) usage.Measures {
+	if by.Of(a).Cmp(by.Of(b)) >= 0 {
+		return a
+	}
+	return b
+}
+
+// Percent writes a share in 0..1 as a length of SVG, such as "41.37%".
+func Percent(share float64) string {
+	return strconv.FormatFloat(100*min(max(share, 0), 1), 'f', 2, 64) + "%"
 }

@@ -1,0 +1,166 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+	"fstally/web/component"
+)
+
+// pair is one line of a table of names and values.
+type pair struct {
+	Name  string
+	Value string
+	Exact string // the title of the value; "" where it is exact already
+}
+
+func (p Scan) title() string {
+	if p.Of.Started.IsZero() {
+		return "Scan " + strconv.FormatInt(p.Of.ID, 10)
+	}
+	return "Scan of " + component.DayTime(p.Of.Started)
+}
+
+// resultURL leads to the numbers of this scan.
+func (p Scan) resultURL() string {
+	return p.SectionURL(component.Capacity, "scan", strconv.FormatInt(p.Of.ID, 10))
+}
+
+func cancelURL(f component.Frame, id int64) string {
+	return f.URL("/scans/"+strconv.FormatInt(id, 10)+"/cancel", nil)
+}
+
+func liveTitle(f component.Frame) string {
+	if f.FileSystem == nil {
+		return ""
+	}
+	return "of " + f.FileSystem.Name
+}
+
+func (p Scan) facts() []component.Fact {
+	c := p.Of.Counters
+	return []component.Fact{
+		{
+			Term: "Entries", Value: usage.FormatCount(c.Entries), Exact: component.ExactCount(c.Entries, "entries"),
+			Notes: []string{rate(c.Entries, p.Of.Duration(p.Now))},
+		},
+		{
+			Term: "Allocated", Value: usage.FormatBytes(p.Of.Totals.Allocated), Exact: component.ExactBytes(p.Of.Totals.Allocated),
+			Notes: []string{usage.FormatBytes(p.Of.Totals.Size) + " of content"},
+		},
+		{
+			Term: "Took", Value: usage.FormatDuration(p.Of.Duration(p.Now)),
+			Notes: []string{component.Span(p.Now.Sub(p.Of.Started)) + " ago"},
+		},
+		{
+			Term: "Unreadable", Value: component.Count(c.Errors),
+			Notes: []string{component.Count(c.Vanished) + " vanished meanwhile"},
+		},
+		{Term: "Left out", Value: component.Count(c.Skipped), Notes: []string{"other mounts, snapshots"}},
+	}
+}
+
+func (p Scan) counters() []pair {
+	c, t := p.Of.Counters, p.Of.Totals
+	count := func(name string, n int64) pair { return pair{Name: name, Value: component.Count(n)} }
+	size := func(name string, b usage.Bytes) pair {
+		return pair{Name: name, Value: usage.FormatBytes(b), Exact: component.ExactBytes(b)}
+	}
+	return []pair{
+		count("Entries (names of any type)", c.Entries),
+		count("Files, each inode once", t.Files),
+		count("Names of files", c.Links),
+		count("Directories", c.Directories),
+		count("Symbolic links", c.Symlinks),
+		count("FIFOs, sockets and devices", c.Specials),
+		count("Inodes in all", t.Inodes),
+		size("Size (apparent)", t.Size),
+		size("Allocated", t.Allocated),
+		size("Slack: allocated beyond the size", t.Slack),
+		count("Vanished between listing and stat", c.Vanished),
+	}
+}
+
+func (p Scan) reconciliation() []pair {
+	s := report.NewSpace(p.Of.Capacity, p.Of.Totals.Allocated)
+	size := func(name string, b usage.Bytes) pair {
+		return pair{Name: name, Value: usage.FormatBytes(b), Exact: component.ExactBytes(b)}
+	}
+	if !s.Known {
+		return []pair{size("Found by the scan", s.Found)}
+	}
+	rows := []pair{
+		size("Size of the file system", s.Size),
+		size("Used, as df shows it", s.Used),
+		size("Found by the scan", s.Found),
+		size("Used, not seen by the scan", s.Unseen),
+		size("Free, with what is kept for root", s.Free),
+		size("Available to users", p.Of.Capacity.Available),
+	}
+	if !s.Excess.IsZero() {
+		rows = append(rows, size("Found beyond what is used", s.Excess))
+	}
+	if used, share, ok := report.InodesUsed(p.Of.Capacity); ok {
+		rows = append(rows, pair{Name: "Inodes in use", Value: component.Count(used) + " (" + usage.FormatShare(share) + ")"},
+			pair{Name: "Inodes found by the scan", Value: component.Count(p.Of.Totals.Inodes)})
+	}
+	return rows
+}
+
+func (p Scan) reconciliationNote() string {
+	s := report.NewSpace(p.Of.Capacity, p.Of.Totals.Allocated)
+	switch {
+	case !s.Known:
+		return "Nothing told the size of the file system, so the scan cannot be held against it."
+	case !s.Excess.IsZero():
+		return "More was found than is used: data was written or deleted while the scan ran, or clones share blocks that stat counts for each."
+	default:
+		return "What was not seen can be data outside the scanned directory, snapshots, metadata of the file system, deleted files that are still open, and what could not be read. How much is which was not measured."
+	}
+}
+
+func (p Scan) settings() []pair {
+	s := p.Of
+	rows := []pair{{Name: "Root", Value: usage.Escape(s.Root)}}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, pair{Name: name, Value: value})
+		}
+	}
+	add("File system", s.FSType)
+	add("Identity", s.Identity)
+	if !s.Started.IsZero() {
+		add("Started", s.Started.Format("Mon 2 Jan 2006, 15:04:05 MST"))
+	}
+	if !s.Finished.IsZero() {
+		add("Walk ended", s.Finished.Format("Mon 2 Jan 2006, 15:04:05 MST"))
+	}
+	add("Host", s.Host)
+	add("Engine", s.Engine)
+	if s.Walkers > 0 {
+		add("Walkers", strconv.Itoa(s.Walkers))
+	}
+	if s.OpsLimit > 0 {
+		add("Ceiling", component.Plural(int64(s.OpsLimit), "operation", "operations")+" per second")
+	}
+	add("Attributes", s.Freshness)
+	add("Attempt", strconv.Itoa(max(1, s.Attempt)))
+	return rows
+}
+
+func samplesWords(count int64, shown int) string {
+	if count == int64(shown) {
+		return component.Plural(count, "path", "paths")
+	}
+	return fmt.Sprintf("%s of %s", component.Plural(int64(shown), "path", "paths"), component.Count(count))
+}
+
+// shownPath shows a raw path below the root; the root itself is a dot.
+func shownPath(raw string) string {
+	if raw == "" {
+		return "."
+	}
+	return usage.Escape(raw)
+}
