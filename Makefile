@@ -52,14 +52,13 @@ bench: ## run the benchmarks (BENCH=pattern) and test/bench/run if it is there
 
 .PHONY: generate
 generate: web/node_modules/.package-lock.json ## write the committed generated files anew; needs Node
-	go tool templ generate -path web
+	go tool templ generate -log-level warn -path web
 	go generate ./...
 	npm --prefix web run --silent check
 	npm --prefix web run --silent build
 
 .PHONY: fmt
-fmt: ## format the Go and templ sources
-	go tool templ fmt web
+fmt: ## format the Go sources, with imports in groups
 	$(GOLANGCI_LINT) fmt
 
 .PHONY: clean
