@@ -8,7 +8,6 @@
 //
 // The output depends on src and package-lock.json alone, so that CI can compare
 // the committed files with a fresh build, byte by byte.
-import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,18 +40,18 @@ if (!app) {
   throw new Error(`esbuild wrote no app.js, only: ${[...outputs.keys()].join(", ")}`);
 }
 
+const comments = outputs.get("app.js.LEGAL.txt")?.text ?? "";
+const texts = await licences(Object.keys(result.metafile.inputs), comments);
+
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 await writeFile(path.join(dist, "app.js"), app.contents);
-await writeFile(
-  path.join(dist, "LICENSES.txt"),
-  await licences(Object.keys(result.metafile.inputs), outputs.get("app.js.LEGAL.txt")?.text ?? ""),
-);
+await writeFile(path.join(dist, "LICENSES.txt"), texts);
 console.log(`web/static/dist/app.js  ${Math.round(app.contents.length / 1024)} KiB`);
 
 /**
  * Joins the licence and notice files of every npm package that has code in the
- * bundle. A package without a licence file stops the build: what it asks of us
+ * bundle, with those that it keeps in licenses/ for code that it took in. A package without a licence file stops the build: what it asks of us
  * has to be looked up before it is shipped.
  *
  * @param {string[]} inputs files in the bundle, relative to web/
@@ -67,8 +66,11 @@ async function licences(inputs, comments) {
   for (const name of [...new Set(names)].sort()) {
     const folder = path.join(root, "node_modules", name);
     const { version, license } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
-    const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copyright)/i.test(file)).sort();
-    const texts = files.filter((file) => existsSync(path.join(folder, file)));
+    const texts = (await readdir(folder, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+      .filter((file) => /^((licenses\/)?licen[cs]e|notice|copyright)[^/]*$/i.test(file))
+      .sort();
     if (texts.length === 0) {
       throw new Error(`npm package ${name} ${version} (${license}) has no licence file to ship with the bundle`);
     }
