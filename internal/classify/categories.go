@@ -81,7 +81,8 @@ func parseCategories(text string) (Categories, error) {
 // canonical reports whether some file has exactly this type.
 func canonical(t string) bool {
 	var seen types
-	return seen.typeOf([]byte("x."+t)) == t
+	got := seen.typeOf([]byte("x." + t))
+	return got == t && got != usage.None && got != usage.Numbered
 }
 
 // Of returns the category of a type as Type returns it. A compressed file is

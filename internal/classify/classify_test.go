@@ -35,8 +35,8 @@ func TestType(t *testing.T) {
 
 		"a.abcdefghijklmnop": "abcdefghijklmnop", "a.abcdefghijklmnopq": usage.None,
 		"main.c++": "c++", "x.sqlite-wal": "sqlite-wal", "a.x_t": "x_t", "a.1z": "1z",
-		"a.b~": usage.None, "a.b(1)": usage.None, "a.é": usage.None, "a.\xff": usage.None, "a.b c": usage.None,
-		"a.12-4": usage.None, "a._": usage.None, "a.İ": usage.None, "a.K": usage.None, "a.b\n": usage.None,
+		"a.b~": usage.None, "a.b(1)": usage.None, "a.\u00e9": usage.None, "a.\xff": usage.None, "a.b c": usage.None,
+		"a.12-4": usage.None, "a._": usage.None, "a.\u0130": usage.None, "a.\u212a": usage.None, "a.b\n": usage.None,
 	} {
 		for range 2 { // the second time from the cache
 			if got := c.Type([]byte(name)); got != want {
