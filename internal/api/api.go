@@ -91,10 +91,10 @@ func New(config Config) (http.Handler, error) {
 		_, _ = w.Write(text.Bytes())
 	})
 	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		WriteProblem(w, http.StatusNotFound, "There is nothing at this address: see openapi.json for what there is.")
+		writeProblem(w, http.StatusNotFound, "There is nothing at this address: see openapi.json for what there is.")
 	})
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		WriteProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("This address does not take %s.", r.Method))
+		writeProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("This address does not take %s.", r.Method))
 	})
 	return router, nil
 }
@@ -104,7 +104,7 @@ func New(config Config) (http.Handler, error) {
 func humaConfig(config Config) huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[usage.Bytes](), reflect.TypeFor[bytesSchema]())
-	return huma.Config{
+	c := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
@@ -132,6 +132,8 @@ func humaConfig(config Config) huma.Config {
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true, // a mistyped filter must not answer for everything
 	}
+	c.AllowAdditionalPropertiesByDefault = true // answers may grow within the version
+	return c
 }
 
 // operation is the part of an endpoint that differs from the others.

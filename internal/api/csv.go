@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,9 +33,11 @@ func text(s string) cell {
 	return cell(s)
 }
 
-// number returns a cell for a number of any type that prints as plain digits; a
-// minus sign is no formula.
+// number returns a cell for a whole number; a minus sign is no formula.
 func number(n any) cell { return cell(fmt.Sprint(n)) }
+
+// share returns a cell for a share, in digits without an exponent.
+func share(s float64) cell { return cell(strconv.FormatFloat(s, 'f', -1, 64)) }
 
 // writeCSV writes a table with a head line, and everything else, which is never
 // sent as CSV, as JSON: see negotiation.SetStatus.
@@ -60,8 +63,8 @@ func writeCSV(w io.Writer, v any) error {
 	return out.Error()
 }
 
-// formatParam is the parameter of every list.
-type formatParam struct {
+// FormatParam is the parameter of every list.
+type FormatParam struct {
 	Format string `query:"format" enum:"json,csv" doc:"The form of the answer, instead of the Accept header."`
 }
 

@@ -16,7 +16,7 @@ type fileSystemBody struct {
 	Name         string    `json:"name"`
 	Root         string    `json:"root" doc:"Real path of the root, escaped."`
 	Type         string    `json:"type" doc:"Such as xfs or nfs4; empty before the first scan."`
-	SizeClasses  []int64   `json:"size_classes" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
+	SizeClasses  []int64   `json:"size_classes" nullable:"false" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
 	FilesetDepth int       `json:"fileset_depth" doc:"Each directory at this depth is a fileset; 0 for none."`
 	CurrentScan  *scanRef  `json:"current_scan,omitempty" doc:"The latest published scan; absent before the first."`
 	Demo         bool      `json:"demo" doc:"Whether its data is invented."`
@@ -24,7 +24,7 @@ type fileSystemBody struct {
 }
 
 type fileSystemsBody struct {
-	Items []fileSystemBody `json:"items"`
+	Items []fileSystemBody `json:"items" nullable:"false"`
 }
 
 func (b fileSystemsBody) columns() []string {
@@ -56,7 +56,7 @@ func (a *api) registerFileSystems() {
 	register(a, operation{
 		id: "list-filesystems", method: http.MethodGet, path: "/filesystems", list: true,
 		summary: "The file systems that are watched, by name",
-	}, func(ctx context.Context, _ *formatParam) (*fileSystemsOutput, error) {
+	}, func(ctx context.Context, _ *FormatParam) (*fileSystemsOutput, error) {
 		all, err := a.Reader.FileSystems(ctx, a.Scope(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("list file systems: %w", err)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"fstally/internal/report"
 	"fstally/internal/usage"
 )
@@ -27,7 +29,12 @@ type histogramBody struct {
 	By         string   `json:"by" doc:"The measure of the shares."`
 	Type       string   `json:"type,omitempty" doc:"The file type that is counted; absent for all."`
 	Fine       bool     `json:"fine" doc:"Whether the items are half-octave buckets instead of size classes."`
-	Items      []bar    `json:"items" doc:"Regular files by their size, smallest first."`
+	Items      []bar    `json:"items" nullable:"false" doc:"Regular files by their size, smallest first."`
+}
+
+// TransformSchema says what can be null.
+func (histogramBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "scan")
 }
 
 func (b histogramBody) columns() []string {
@@ -39,7 +46,7 @@ func (b histogramBody) rows() [][]cell {
 	for i, it := range b.Items {
 		rows[i] = []cell{
 			text(it.Key), text(it.Name), number(it.Over), number(it.UpTo),
-			number(it.Files), number(it.Size), number(it.Allocated), number(it.Share),
+			number(it.Files), number(it.Size), number(it.Allocated), share(it.Share),
 		}
 	}
 	return rows
@@ -48,12 +55,12 @@ func (b histogramBody) rows() [][]cell {
 type histogramOutput struct{ Body histogramBody }
 
 type histogramInput struct {
-	fsParam
-	scanParam
+	FSParam
+	ScanParam
 	By   string `query:"by" default:"files" enum:"files,size,allocated" doc:"The measure of the shares."`
 	Type string `query:"type" doc:"Only this file type, by key."`
 	Fine bool   `query:"fine" doc:"The half-octave buckets instead of the five size classes."`
-	formatParam
+	FormatParam
 }
 
 func (a *api) registerHistogram() {

@@ -15,11 +15,11 @@ type series struct {
 
 type historyPoint struct {
 	Scan   *scanRef     `json:"scan"`
-	Total  measures     `json:"total" doc:"Of the whole scan."`
+	Total  Measures     `json:"total" doc:"Of the whole scan."`
 	Used   *usage.Bytes `json:"used,omitempty" doc:"Bytes in use by statfs at the start of the scan; absent where unknown."`
 	Size   *usage.Bytes `json:"filesystem_size,omitempty" doc:"Bytes that the file system had then; absent where unknown."`
-	Values []value      `json:"values,omitempty" doc:"The measure by of each of series, in their order."`
-	Others *value       `json:"others,omitempty" doc:"What the series leave of the total; null where one of them is unknown."`
+	Values []value      `json:"values,omitempty" nullable:"false" doc:"The measure by of each of series, in their order."`
+	Others *value       `json:"others,omitempty" nullable:"true" doc:"What the series leave of the total; null where one of them is unknown."`
 }
 
 type historyBody struct {
@@ -28,8 +28,8 @@ type historyBody struct {
 	By         string         `json:"by"`
 	From       string         `json:"from,omitempty"`
 	To         string         `json:"to,omitempty"`
-	Series     []series       `json:"series,omitempty" doc:"Those that are largest in the newest scan of the range."`
-	Points     []historyPoint `json:"points" doc:"One for each day with a published scan, oldest first; other days are unknown."`
+	Series     []series       `json:"series,omitempty" nullable:"false" doc:"Those that are largest in the newest scan of the range."`
+	Points     []historyPoint `json:"points" nullable:"false" doc:"One for each day with a published scan, oldest first; other days are unknown."`
 }
 
 func (b historyBody) columns() []string {
@@ -63,13 +63,13 @@ func (b historyBody) rows() [][]cell {
 type historyOutput struct{ Body historyBody }
 
 type historyInput struct {
-	fsParam
+	FSParam
 	GroupBy dimensionParam `query:"group_by" doc:"What to split into series; the totals alone without it."`
 	By      measureParam   `query:"by" default:"allocated" doc:"The measure of the series."`
 	From    string         `query:"from" doc:"First day, in the site's zone." example:"2026-01-01"`
 	To      string         `query:"to" doc:"The day after the last." example:"2027-01-01"`
 	Top     int            `query:"top" default:"10" minimum:"1" maximum:"100" doc:"Series wanted."`
-	formatParam
+	FormatParam
 }
 
 func (a *api) registerHistory() {

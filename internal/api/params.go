@@ -16,13 +16,13 @@ import (
 	"fstally/internal/usage"
 )
 
-// fsParam names the file system of a request.
-type fsParam struct {
+// FSParam names the file system of a request.
+type FSParam struct {
 	FS string `path:"fs" doc:"Name or id of the file system." example:"scratch"`
 }
 
-// scanParam picks a scan of it.
-type scanParam struct {
+// ScanParam picks a scan of it.
+type ScanParam struct {
 	Scan string `query:"scan" default:"latest" doc:"Id of a scan, or latest for the current one." example:"latest"`
 }
 
@@ -72,8 +72,8 @@ func (p *idParam) pointer() *uint32 {
 	return &id
 }
 
-// filterParams narrow a usage.
-type filterParams struct {
+// FilterParams narrow a usage.
+type FilterParams struct {
 	User      idParam `query:"user" doc:"Only this user, by number."`
 	Group     idParam `query:"group" doc:"Only this group, by number."`
 	Type      string  `query:"type" doc:"Only this file type, by key."`
@@ -85,7 +85,7 @@ type filterParams struct {
 }
 
 // filter reads the parameters for a scan whose size classes are known.
-func (p *filterParams) filter(classes usage.SizeClasses) (usage.Filter, error) {
+func (p *FilterParams) filter(classes usage.SizeClasses) (usage.Filter, error) {
 	f := usage.Filter{User: p.User.pointer(), Group: p.Group.pointer(), Pool: p.Pool.pointer()}
 	for _, t := range []struct {
 		name, value string

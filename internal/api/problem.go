@@ -15,9 +15,9 @@ import (
 
 const problemType = "application/problem+json"
 
-// WriteProblem answers with a problem document (RFC 9457) from outside an
+// writeProblem answers with a problem document (RFC 9457) from outside an
 // endpoint, such as for a request without a token.
-func WriteProblem(w http.ResponseWriter, status int, detail string) {
+func writeProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail))

@@ -42,7 +42,8 @@ type progress struct {
 	Phase     string      `json:"phase"`
 }
 
-type scanBody struct {
+// ScanBody is one scan, in any state.
+type ScanBody struct {
 	ID              int64      `json:"id"`
 	FileSystemID    int64      `json:"filesystem_id"`
 	Attempt         int        `json:"attempt"`
@@ -59,13 +60,13 @@ type scanBody struct {
 	Engine          string     `json:"engine"`
 	Host            string     `json:"host" doc:"That scanned."`
 	Progress        *progress  `json:"progress,omitempty" doc:"While it runs."`
-	Totals          *measures  `json:"totals,omitempty" doc:"Of complete scans."`
+	Totals          *Measures  `json:"totals,omitempty" doc:"Of complete scans."`
 	Counters        *counters  `json:"counters,omitempty" doc:"Of complete scans."`
 	Capacity        *capacity  `json:"capacity,omitempty" doc:"Of the file system when the scan started, where it is known."`
 }
 
-func (a *api) newScanBody(s *usage.Scan) scanBody {
-	b := scanBody{
+func (a *api) newScanBody(s *usage.Scan) ScanBody {
+	b := ScanBody{
 		ID: s.ID, FileSystemID: s.FileSystemID, Attempt: s.Attempt, State: string(s.State),
 		Verdict: string(s.Verdict), Reason: s.Reason, Day: s.Day,
 		Queued: timeOrNil(s.Queued), Started: timeOrNil(s.Started),
@@ -95,7 +96,7 @@ func (a *api) newScanBody(s *usage.Scan) scanBody {
 
 type scansBody struct {
 	FileSystem string     `json:"filesystem"`
-	Items      []scanBody `json:"items" doc:"Newest first."`
+	Items      []ScanBody `json:"items" nullable:"false" doc:"Newest first."`
 	Next       int64      `json:"next,omitempty" doc:"The before of the next page; absent on the last."`
 }
 
@@ -127,10 +128,10 @@ func (b scansBody) rows() [][]cell {
 type scansOutput struct{ Body scansBody }
 
 type scansInput struct {
-	fsParam
+	FSParam
 	Limit  int   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"Scans wanted."`
 	Before int64 `query:"before" default:"0" minimum:"0" doc:"Only scans with a smaller id; 0 for the newest."`
-	formatParam
+	FormatParam
 }
 
 type scanError struct {
@@ -138,19 +139,19 @@ type scanError struct {
 	Errno   string   `json:"errno"`
 	Message string   `json:"message"`
 	Count   int64    `json:"count"`
-	Paths   []string `json:"paths" doc:"Up to 100 of them, below the root, escaped."`
+	Paths   []string `json:"paths" nullable:"false" doc:"Up to 100 of them, below the root, escaped."`
 }
 
 type skipped struct {
 	Reason string   `json:"reason"`
 	Count  int64    `json:"count"`
-	Paths  []string `json:"paths" doc:"Up to 100 of them, below the root, escaped."`
+	Paths  []string `json:"paths" nullable:"false" doc:"Up to 100 of them, below the root, escaped."`
 }
 
 type scanDetailBody struct {
-	scanBody
-	Errors  []scanError `json:"errors"`
-	Skipped []skipped   `json:"skipped" doc:"What was left out on purpose; what it holds is unknown."`
+	ScanBody
+	Errors  []scanError `json:"errors" nullable:"false"`
+	Skipped []skipped   `json:"skipped" nullable:"false" doc:"What was left out on purpose; what it holds is unknown."`
 }
 
 type scanDetailOutput struct{ Body scanDetailBody }
@@ -161,7 +162,7 @@ type scanIDInput struct {
 
 type acceptedOutput struct {
 	Location string `header:"Location" doc:"Where the scan can be watched."`
-	Body     scanBody
+	Body     ScanBody
 }
 
 func (a *api) registerScans() {
@@ -192,7 +193,7 @@ func (a *api) listScans(ctx context.Context, in *scansInput) (*scansOutput, erro
 	if err != nil {
 		return nil, fmt.Errorf("list scans of %s: %w", fs.Name, err)
 	}
-	body := scansBody{FileSystem: fs.Name, Items: make([]scanBody, 0, len(scans))}
+	body := scansBody{FileSystem: fs.Name, Items: make([]ScanBody, 0, len(scans))}
 	for i := range scans {
 		body.Items = append(body.Items, a.newScanBody(&scans[i]))
 	}
@@ -202,7 +203,7 @@ func (a *api) listScans(ctx context.Context, in *scansInput) (*scansOutput, erro
 	return &scansOutput{Body: body}, nil
 }
 
-func (a *api) startScan(ctx context.Context, in *fsParam) (*acceptedOutput, error) {
+func (a *api) startScan(ctx context.Context, in *FSParam) (*acceptedOutput, error) {
 	fs, err := a.fileSystem(ctx, in.FS)
 	if err != nil {
 		return nil, err
@@ -244,7 +245,7 @@ func (a *api) scanDetail(ctx context.Context, in *scanIDInput) (*scanDetailOutpu
 	if err != nil {
 		return nil, fmt.Errorf("problems of scan %d: %w", in.ID, err)
 	}
-	body := scanDetailBody{scanBody: a.newScanBody(&scan), Errors: []scanError{}, Skipped: []skipped{}}
+	body := scanDetailBody{ScanBody: a.newScanBody(&scan), Errors: []scanError{}, Skipped: []skipped{}}
 	for _, e := range failures {
 		body.Errors = append(body.Errors, scanError{
 			Op: e.Op, Errno: e.Errno, Message: e.Message, Count: e.Count, Paths: escapeAll(e.Paths),

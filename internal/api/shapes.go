@@ -47,8 +47,8 @@ func (v value) cell() cell {
 	return number(*v.of)
 }
 
-// measures are the sums of a part or of the whole.
-type measures struct {
+// Measures are the sums of a part or of the whole.
+type Measures struct {
 	Files     int64        `json:"files" doc:"Regular files, each inode once."`
 	Inodes    int64        `json:"inodes" doc:"Entries of any type, each inode once."`
 	Size      usage.Bytes  `json:"size" doc:"Apparent bytes of files and symlinks."`
@@ -58,8 +58,8 @@ type measures struct {
 }
 
 // newMeasures leaves out what the scan did not measure.
-func newMeasures(m usage.Measures, scan *usage.Scan) measures {
-	out := measures{Files: m.Files, Inodes: m.Inodes, Size: m.Size, Allocated: m.Allocated, Slack: m.Slack}
+func newMeasures(m usage.Measures, scan *usage.Scan) Measures {
+	out := Measures{Files: m.Files, Inodes: m.Inodes, Size: m.Size, Allocated: m.Allocated, Slack: m.Slack}
 	if scan != nil && scan.Offline {
 		out.Offline = &m.Offline
 	}
@@ -71,7 +71,7 @@ func measureColumns() []string {
 	return []string{"files", "inodes", "size_bytes", "allocated_bytes", "slack_bytes", "offline_bytes"}
 }
 
-func (m *measures) cells() []cell {
+func (m *Measures) cells() []cell {
 	return []cell{
 		number(m.Files), number(m.Inodes), number(m.Size), number(m.Allocated), number(m.Slack),
 		value{m.Offline}.cell(),
@@ -116,3 +116,15 @@ func timeOrNil(t time.Time) *time.Time {
 
 // timeFormat is that of times in CSV; JSON has the same, with fractions.
 const timeFormat = time.RFC3339
+
+// nullable lets properties that are objects be null, which huma has no tag for.
+func nullable(s *huma.Schema, properties ...string) *huma.Schema {
+	for _, name := range properties {
+		p := s.Properties[name]
+		s.Properties[name] = &huma.Schema{
+			Description: p.Description,
+			OneOf:       []*huma.Schema{{Ref: p.Ref}, {Type: "null"}},
+		}
+	}
+	return s
+}

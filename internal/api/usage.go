@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"fstally/internal/report"
 	"fstally/internal/usage"
 )
@@ -12,13 +14,13 @@ import (
 type item struct {
 	Key  string `json:"key" doc:"What filters take: a number for users, groups and pools, an escaped name for others."`
 	Name string `json:"name" doc:"What a person reads; the key where there is no name."`
-	measures
+	Measures
 	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
 }
 
 type others struct {
 	Count int64 `json:"count" doc:"Values that are not among the items."`
-	measures
+	Measures
 	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
 }
 
@@ -27,9 +29,14 @@ type usageBody struct {
 	Scan       *scanRef `json:"scan" doc:"The scan that the numbers come from; null where none is published yet."`
 	GroupBy    string   `json:"group_by"`
 	By         string   `json:"by" doc:"The measure of order and shares."`
-	Total      measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
-	Items      []item   `json:"items" doc:"By the measure descending, then by number or bytewise key."`
+	Total      Measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
+	Items      []item   `json:"items" nullable:"false" doc:"By the measure descending, then by number or bytewise key."`
 	Others     *others  `json:"others" doc:"Everything that is not among the items; null where there is nothing."`
+}
+
+// TransformSchema says what can be null.
+func (usageBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "scan", "others")
 }
 
 func (b usageBody) columns() []string {
@@ -41,39 +48,39 @@ func (b usageBody) columns() []string {
 func (b usageBody) rows() [][]cell {
 	var rows [][]cell
 	for _, it := range b.Items {
-		rows = append(rows, append(append([]cell{text(it.Key), text(it.Name)}, it.cells()...), number(it.Share)))
+		rows = append(rows, append(append([]cell{text(it.Key), text(it.Name)}, it.cells()...), share(it.Share)))
 	}
 	if o := b.Others; o != nil {
 		name := text(fmt.Sprintf("(%d others)", o.Count))
-		rows = append(rows, append(append([]cell{"", name}, o.cells()...), number(o.Share)))
+		rows = append(rows, append(append([]cell{"", name}, o.cells()...), share(o.Share)))
 	}
 	return rows
 }
 
 type usageOutput struct{ Body usageBody }
 
-// pageParams cut a part out of a list.
-type pageParams struct {
+// PageParams cut a part out of a list.
+type PageParams struct {
 	By     measureParam `query:"by" default:"allocated" doc:"The measure of order and shares."`
 	Limit  int          `query:"limit" default:"10" minimum:"1" maximum:"1000" doc:"Items wanted."`
 	Offset int          `query:"offset" default:"0" minimum:"0" maximum:"1000000000" doc:"Items passed over; they are among the others."`
 }
 
 type usageInput struct {
-	fsParam
-	scanParam
+	FSParam
+	ScanParam
 	GroupBy dimensionParam `query:"group_by" default:"user" doc:"What the usage is split by."`
-	pageParams
-	filterParams
-	formatParam
+	PageParams
+	FilterParams
+	FormatParam
 }
 
 type topUsersInput struct {
-	fsParam
-	scanParam
-	pageParams
-	filterParams
-	formatParam
+	FSParam
+	ScanParam
+	PageParams
+	FilterParams
+	FormatParam
 }
 
 func (a *api) registerUsage() {
@@ -89,8 +96,8 @@ func (a *api) registerUsage() {
 		summary: "The users who use most",
 	}, func(ctx context.Context, in *topUsersInput) (*usageOutput, error) {
 		return a.usage(ctx, &usageInput{
-			fsParam: in.fsParam, scanParam: in.scanParam, GroupBy: dimensionParam(usage.User),
-			pageParams: in.pageParams, filterParams: in.filterParams,
+			FSParam: in.FSParam, ScanParam: in.ScanParam, GroupBy: dimensionParam(usage.User),
+			PageParams: in.PageParams, FilterParams: in.FilterParams,
 		})
 	})
 }
@@ -131,11 +138,11 @@ func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	}
 	for _, it := range top.Items {
 		body.Items = append(body.Items, item{
-			Key: it.Key, Name: it.Name, measures: newMeasures(it.Measures, scan), Share: it.Share,
+			Key: it.Key, Name: it.Name, Measures: newMeasures(it.Measures, scan), Share: it.Share,
 		})
 	}
 	if o := top.Others; o != nil {
-		body.Others = &others{Count: o.Count, measures: newMeasures(o.Measures, scan), Share: o.Share}
+		body.Others = &others{Count: o.Count, Measures: newMeasures(o.Measures, scan), Share: o.Share}
 	}
 	return &usageOutput{Body: body}, nil
 }
