@@ -1,0 +1,212 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"fstally/internal/usage"
+)
+
+// copyAll copies the numbers of the result into all tables but the scan's.
+func (im *importer) copyAll(ctx context.Context) error {
+	if err := im.saveFilesets(ctx); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{
+		im.copyCube, im.copyMarginals, im.copySizes, im.copyAges, im.copyDirectories, im.copyProblems,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows feeds COPY. pgx encodes a row before it asks for the next, so that one
+// buffer serves all.
+type rows struct {
+	n, next int
+	buf     []any
+	row     func(i int, buf []any) []any
+}
+
+// Next is called by pgx.
+func (r *rows) Next() bool { r.next++; return r.next <= r.n }
+
+// Values is called by pgx.
+func (r *rows) Values() ([]any, error) {
+	r.buf = r.row(r.next-1, r.buf[:0])
+	return r.buf, nil
+}
+
+// Err is called by pgx.
+func (r *rows) Err() error { return nil }
+
+func (im *importer) copy(ctx context.Context, table string, columns []string, n int, row func(i int, buf []any) []any) error {
+	if _, err := im.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, &rows{n: n, row: row}); err != nil {
+		return fmt.Errorf("copy into %s: %w", table, err)
+	}
+	return nil
+}
+
+// detail starts a row of a partitioned table.
+func (im *importer) detail(buf []any) []any { return append(buf, int16(im.tier), im.day, im.ScanID) }
+
+// key returns how a value is stored.
+func (im *importer) key(d usage.Dimension, v usage.Value) int64 {
+	switch d {
+	case usage.Type:
+		return im.types[v.Text]
+	case usage.Category:
+		return im.categories[categoryName(v.Text)]
+	case usage.Fileset:
+		return im.filesets[v.Text]
+	default:
+		return int64(v.ID)
+	}
+}
+
+func (im *importer) copyCube(ctx context.Context) error {
+	columns := measureNames("tier", "day", "scan_id", "uid", "gid", "file_type_id", "fileset_id", "pool", "size_class", "age_class")
+	cells := im.Summary.Cells
+	return im.copy(ctx, "usage", columns, len(cells), func(i int, buf []any) []any {
+		c := &cells[i]
+		buf = append(im.detail(buf), int64(c.UID), int64(c.GID), im.types[c.Type], im.filesets[c.Fileset],
+			int64(c.Pool), int16(c.SizeClass), int16(c.AgeClass))
+		return measureValues(buf, c.Measures)
+	})
+}
+
+// keyPair is the key of a marginal; second is 0 but for byUserFileset.
+type keyPair struct{ first, second int64 }
+
+func (im *importer) copyMarginals(ctx context.Context) error {
+	columns := measureNames("filesystem_id", "scan_id", "dimension", "key", "key2")
+	for _, d := range usage.AllDimensions() {
+		sums := make(map[keyPair]usage.Measures)
+		for v, m := range im.Summary.Marginal(d) {
+			k := keyPair{first: im.key(d, v)}
+			sum := sums[k]
+			sum.Add(m)
+			sums[k] = sum
+		}
+		switch d {
+		case usage.User:
+			im.distinct.Users = int64(len(sums))
+		case usage.Group:
+			im.distinct.Groups = int64(len(sums))
+		case usage.Type:
+			im.distinct.Types = int64(len(sums))
+		case usage.Fileset:
+			im.distinct.Filesets = int64(len(sums))
+		}
+		if err := im.copyMarginal(ctx, columns, dimensionOf(d), sums); err != nil {
+			return err
+		}
+	}
+	sums := make(map[keyPair]usage.Measures)
+	for i := range im.Summary.Cells {
+		c := &im.Summary.Cells[i]
+		k := keyPair{int64(c.UID), im.filesets[c.Fileset]}
+		sum := sums[k]
+		sum.Add(c.Measures)
+		sums[k] = sum
+	}
+	return im.copyMarginal(ctx, columns, byUserFileset, sums)
+}
+
+func (im *importer) copyMarginal(ctx context.Context, columns []string, d dimension, sums map[keyPair]usage.Measures) error {
+	keys := slices.SortedFunc(maps.Keys(sums), func(a, b keyPair) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
+	})
+	return im.copy(ctx, "marginal", columns, len(keys), func(i int, buf []any) []any {
+		buf = append(buf, im.FileSystemID, im.ScanID, int16(d), keys[i].first, keys[i].second)
+		return measureValues(buf, sums[keys[i]])
+	})
+}
+
+func (im *importer) copySizes(ctx context.Context) error {
+	columns := []string{"tier", "day", "scan_id", "dimension", "key", "by", "bucket", "files", "size", "allocated"}
+	cells := im.Summary.Sizes
+	err := im.copy(ctx, "size_histogram", columns, len(cells), func(i int, buf []any) []any {
+		c := &cells[i]
+		return append(im.detail(buf), int16(dimensionOf(c.Dimension)), im.key(c.Dimension, c.Value),
+			histogramBy(c.By), int16(c.Bucket), c.Files, bytesValue(c.Size), bytesValue(c.Allocated))
+	})
+	if err != nil {
+		return err
+	}
+	// The file types partition the files, so their bars sum to the whole scan's.
+	type bar struct {
+		by     int16
+		bucket usage.SizeBucket
+	}
+	totals := make(map[bar]usage.BucketRow)
+	for i := range cells {
+		c := &cells[i]
+		if c.Dimension != usage.Type {
+			continue
+		}
+		k := bar{histogramBy(c.By), c.Bucket}
+		t := totals[k]
+		t.Files += c.Files
+		t.Size, t.Allocated = t.Size.Add(c.Size), t.Allocated.Add(c.Allocated)
+		totals[k] = t
+	}
+	keys := slices.SortedFunc(maps.Keys(totals), func(a, b bar) int {
+		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.bucket, b.bucket))
+	})
+	columns = []string{"scan_id", "by", "bucket", "files", "size", "allocated"}
+	return im.copy(ctx, "size_total", columns, len(keys), func(i int, buf []any) []any {
+		t := totals[keys[i]]
+		return append(buf, im.ScanID, keys[i].by, int16(keys[i].bucket), t.Files, bytesValue(t.Size), bytesValue(t.Allocated))
+	})
+}
+
+func (im *importer) copyAges(ctx context.Context) error {
+	columns := measureNames("tier", "day", "scan_id", "dimension", "key", "clock", "class")
+	cells := im.Summary.Ages
+	return im.copy(ctx, "age_histogram", columns, len(cells), func(i int, buf []any) []any {
+		c := &cells[i]
+		buf = append(im.detail(buf), int16(dimensionOf(c.Dimension)), im.key(c.Dimension, c.Value),
+			clockNumber(c.Clock), int16(c.Class))
+		return measureValues(buf, c.Measures)
+	})
+}
+
+func (im *importer) copyDirectories(ctx context.Context) error {
+	paths, err := im.savePaths(ctx)
+	if err != nil {
+		return err
+	}
+	columns := measureNames("tier", "day", "scan_id", "preorder", "last", "parent", "path_id", "uid", "gid", "fileset_id", "newest")
+	dirs := im.Summary.Directories
+	return im.copy(ctx, "directory", columns, len(dirs), func(i int, buf []any) []any {
+		d := &dirs[i]
+		buf = append(im.detail(buf), int32(i), int32(d.Last), int32(d.Parent), paths[i],
+			int64(d.UID), int64(d.GID), im.filesets[d.Fileset], d.Newest)
+		return measureValues(buf, d.Measures)
+	})
+}
+
+func (im *importer) copyProblems(ctx context.Context) error {
+	failures, skipped := im.Summary.Errors, im.Summary.Skipped
+	columns := []string{"scan_id", "op", "errno", "message", "count", "paths"}
+	err := im.copy(ctx, "scan_error", columns, len(failures), func(i int, buf []any) []any {
+		e := &failures[i]
+		return append(buf, im.ScanID, printable(e.Op), printable(e.Errno), printable(e.Message), e.Count, blobs(e.Paths))
+	})
+	if err != nil {
+		return err
+	}
+	columns = []string{"scan_id", "reason", "count", "paths"}
+	return im.copy(ctx, "scan_skipped", columns, len(skipped), func(i int, buf []any) []any {
+		k := &skipped[i]
+		return append(buf, im.ScanID, printable(string(k.Reason)), k.Count, blobs(k.Paths))
+	})
+}

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// tier says how long the details of a scan are kept. The numbers are stored.
+type tier int16
+
+const (
+	nightly tier = iota
+	weekly       // the first of its ISO week
+	monthly      // the first of its calendar month
+)
+
+// detailTables are the partitioned ones.
+func detailTables() []string {
+	return []string{"usage", "size_histogram", "age_histogram", "directory"}
+}
+
+// A partition holds what retention drops at once: the nights of an ISO week, the
+// weekly ones of a month, the monthly ones of a year.
+type partition struct {
+	suffix   string // of the table's name, nightly_2026w05
+	tier     tier
+	from, to time.Time // dates: from the first, up to and without the second
+}
+
+// partitionOf returns the partition of a scan of that tier on that day, of
+// which only the date counts.
+func partitionOf(t tier, day time.Time) partition {
+	year, month, date := day.Date()
+	at := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+	switch t {
+	case monthly:
+		return partition{fmt.Sprintf("monthly_%04d", year), t, at(year, 1, 1), at(year+1, 1, 1)}
+	case weekly:
+		return partition{fmt.Sprintf("weekly_%04dm%02d", year, month), t, at(year, month, 1), at(year, month+1, 1)}
+	default:
+		sinceMonday := (int(day.Weekday()) + 6) % 7
+		from := at(year, month, date-sinceMonday)
+		isoYear, week := from.ISOWeek()
+		return partition{fmt.Sprintf("nightly_%04dw%02d", isoYear, week), t, from, from.AddDate(0, 0, 7)}
+	}
+}
+
+// partitionLock is the key of the advisory lock under which partitions are made.
+const partitionLock = 0x667374616c6c7901 // "fstally", 1
+
+// ensurePartitions makes the partitions of all tiers for the day where they are
+// missing: which tier the scan gets is known only under the lock of the import.
+//
+// A partition is made as a table of its own and attached: ATTACH lets readers
+// and writers of the parent go on, CREATE ... PARTITION OF would block them. Its
+// transaction is over before the import begins.
+func (s *Store) ensurePartitions(ctx context.Context, day time.Time) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		var missing []string
+		bounds := make(map[string]partition)
+		parents := make(map[string]string)
+		for _, table := range detailTables() {
+			for _, t := range []tier{nightly, weekly, monthly} {
+				p := partitionOf(t, day)
+				name := table + "_" + p.suffix
+				bounds[name], parents[name] = p, table
+				missing = append(missing, name)
+			}
+		}
+		absent := func() ([]string, error) {
+			return all(ctx, tx, pgx.RowTo[string],
+				`SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS wanted (name, n) WHERE to_regclass(name) IS NULL ORDER BY n`, missing)
+		}
+		names, err := absent()
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', '10s', true), pg_advisory_xact_lock($1)`, int64(partitionLock)); err != nil {
+			return fmt.Errorf("wait for another import that makes partitions: %w", err)
+		}
+		if names, err = absent(); err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := attach(ctx, tx, parents[name], name, bounds[name]); err != nil {
+				return fmt.Errorf("make the partition %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
+
+func attach(ctx context.Context, tx pgx.Tx, parent, name string, p partition) error {
+	table := pgx.Identifier{name}.Sanitize()
+	// DDL takes no arguments; the values are dates and numbers of ours.
+	_, err := tx.Exec(ctx, fmt.Sprintf(`
+		CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL);
+		ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM (%[3]d, '%[4]s') TO (%[3]d, '%[5]s')`,
+		table, pgx.Identifier{parent}.Sanitize(), p.tier,
+		p.from.Format(time.DateOnly), p.to.Format(time.DateOnly)))
+	return err
+}
+
+// chooseTier returns the tier of a scan that is about to be published: the first
+// of a month is kept longest, then the first of a week.
+func chooseTier(ctx context.Context, tx pgx.Tx, fileSystemID int64, day time.Time) (tier, error) {
+	var month, week bool
+	const sql = `
+		SELECT COALESCE(bool_or(day >= $2 AND day < $3), false), COALESCE(bool_or(day >= $4 AND day < $5), false)
+		FROM scan
+		WHERE filesystem_id = $1 AND published_at IS NOT NULL`
+	w, m := partitionOf(nightly, day), partitionOf(weekly, day)
+	err := tx.QueryRow(ctx, sql, fileSystemID, m.from, m.to, w.from, w.to).Scan(&month, &week)
+	switch {
+	case err != nil:
+		return nightly, fmt.Errorf("choose how long the scan is kept: %w", err)
+	case !month:
+		return monthly, nil
+	case !week:
+		return weekly, nil
+	}
+	return nightly, nil
+}
