@@ -7,6 +7,7 @@ SHELL := /bin/bash
 
 # What `make run` scans. The user's own files are a safe and interesting start.
 ROOT ?= $(HOME)
+export ROOT
 # More arguments for `fstally serve`, see `bin/fstally serve --help`.
 ARGS ?=
 # Which benchmarks `make bench` runs, as a pattern for `go test -bench`.
@@ -27,7 +28,7 @@ help: ## list these commands
 run: ## set up what is missing, then serve and scan ROOT (default: your home)
 	@.ci/setup run
 	@$(MAKE) --no-print-directory build
-	@.ci/serve '$(ROOT)' $(ARGS)
+	@.ci/serve "$$ROOT" $(ARGS)
 
 .PHONY: build
 build: ## build bin/fstally; needs only Go, as the web bundle is committed
