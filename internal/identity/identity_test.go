@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"fstally/internal/identity"
 	"fstally/internal/usage"
@@ -109,18 +110,16 @@ func TestGetentFails(t *testing.T) {
 
 func TestGetentHangs(t *testing.T) {
 	// It answers one id, half of another, tells us, and waits for ever.
-	dir := t.TempDir()
-	ready := filepath.Join(dir, "ready")
-	script := "#!/bin/sh\nprintf 'one:x:1:rest\\ntwo:x:2'\nmkfifo " + ready + " && echo > " + ready + "\nexec sleep 3600\n"
+	answered := filepath.Join(t.TempDir(), "answered")
+	if err := unix.Mkfifo(answered, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\nprintf 'one:x:1:rest\\ntwo:x:2'\necho > " + answered + "\nexec sleep 3600\n"
 	h := identity.Host{Getent: file(t, "getent", script, 0o700)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
-		for { // the FIFO appears after the answer
-			if _, err := os.ReadFile(ready); !errors.Is(err, os.ErrNotExist) {
-				return
-			}
-		}
+		_, _ = os.ReadFile(answered) // blocks until it is written
 	}()
 	got, err := h.Resolve(ctx, []uint32{1, 2}, []uint32{3})
 	if !errors.Is(err, context.Canceled) {
