@@ -28,16 +28,17 @@ func busy(ctx context.Context, q querier, fileSystemID int64) error {
 	return &BusyError{ScanID: id}
 }
 
+const insertQueued = `
+	INSERT INTO scan (filesystem_id, state, root, size_classes)
+	SELECT id, 'queued', root, size_classes FROM filesystem WHERE id = $1
+	RETURNING id`
+
 // QueueScan asks for a scan of a file system. A BusyError says which scan is
 // queued or running already.
 func (s *Store) QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error) {
-	const insert = `
-		INSERT INTO scan (filesystem_id, state, root, size_classes)
-		SELECT id, 'queued', root, size_classes FROM filesystem WHERE id = $1
-		RETURNING id`
 	// The scan in the way may end before it is looked up: then there is room.
 	for {
-		id, err := one(ctx, s.pool, pgx.RowTo[int64], insert, fileSystemID)
+		id, err := one(ctx, s.pool, pgx.RowTo[int64], insertQueued, fileSystemID)
 		if violates(err, "scan_active_key") {
 			err = busy(ctx, s.pool, fileSystemID)
 			if err == nil {
@@ -54,30 +55,59 @@ func (s *Store) QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, 
 // ClaimScan makes the owner run the scan that is queued longest; ok is false
 // when none is. Several callers get several scans.
 func (s *Store) ClaimScan(ctx context.Context, owner string) (scan usage.Scan, ok bool, err error) {
-	const claim = `
-		UPDATE scan SET state = 'running', owner = $1, started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
-		WHERE id = (SELECT id FROM scan WHERE state = 'queued' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-		RETURNING id, started_at`
-	err = s.write(ctx, func(tx pgx.Tx) error {
-		var id int64
-		var started time.Time
-		if err := tx.QueryRow(ctx, claim, owner).Scan(&id, &started); err != nil {
-			return err
+	err = s.write(ctx, func(tx pgx.Tx) (err error) {
+		const next = `SELECT id FROM scan WHERE state = 'queued' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`
+		id, err := one(ctx, tx, pgx.RowTo[int64], next)
+		if err == nil {
+			scan, err = s.claim(ctx, tx, id, owner)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE scan SET day = $2 WHERE id = $1`, id, s.day(started)); err != nil {
-			return err
-		}
-		claimed, err := scanByID(ctx, tx, usage.Everything(), id)
-		scan = claimed.Scan
 		return err
 	})
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, usage.ErrNotFound):
 		return usage.Scan{}, false, nil
 	case err != nil:
 		return usage.Scan{}, false, fmt.Errorf("claim a queued scan: %w", err)
 	}
 	return scan, true, nil
+}
+
+// StartScan makes the owner run a new scan of a file system at once. A BusyError
+// says which scan is queued or running already.
+func (s *Store) StartScan(ctx context.Context, fileSystemID int64, owner string) (scan usage.Scan, err error) {
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		id, err := one(ctx, tx, pgx.RowTo[int64], insertQueued, fileSystemID)
+		if err == nil {
+			scan, err = s.claim(ctx, tx, id, owner)
+		}
+		return err
+	})
+	if violates(err, "scan_active_key") {
+		if inTheWay := busy(ctx, s.pool, fileSystemID); inTheWay != nil {
+			err = inTheWay
+		}
+	}
+	if err != nil {
+		return usage.Scan{}, fmt.Errorf("start a scan of file system %d: %w", fileSystemID, err)
+	}
+	return scan, nil
+}
+
+// claim makes the owner run a queued scan.
+func (s *Store) claim(ctx context.Context, tx pgx.Tx, id int64, owner string) (usage.Scan, error) {
+	const run = `
+		UPDATE scan SET state = 'running', owner = $2, started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
+		WHERE id = $1
+		RETURNING started_at`
+	started, err := one(ctx, tx, pgx.RowTo[time.Time], run, id, owner)
+	if err != nil {
+		return usage.Scan{}, err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE scan SET day = $2 WHERE id = $1`, id, s.day(started)); err != nil {
+		return usage.Scan{}, err
+	}
+	claimed, err := scanByID(ctx, tx, usage.Everything(), id)
+	return claimed.Scan, err
 }
 
 // Heartbeat renews the owner's lease and shows its progress. cancelled tells the

@@ -38,13 +38,13 @@ func (Fastwalk) Walk(ctx context.Context, o Options, open func() Sink) (Report, 
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	w := &fastwalker{ctx: ctx, stop: stop, o: o, report: newReporter(), sinks: make(chan *collector, o.Walkers)}
+	w := &fastwalker{ctx: ctx, stop: stop, o: o, start: o.start(), report: newReporter(), sinks: make(chan *collector, o.Walkers)}
 	defer context.AfterFunc(ctx, func() { w.stopped.Store(true) })()
 	for range o.Walkers {
 		w.sinks <- &collector{sink: open()}
 	}
 	// fastwalk knows no context: the callback refuses to go on.
-	err := o.FS.Walk(o.Root, o.Walkers, w.visit)
+	err := o.FS.Walk(w.start, o.Walkers, w.visit)
 	if errors.Is(err, errStopped) {
 		err = context.Cause(ctx)
 	}
@@ -60,6 +60,7 @@ type fastwalker struct {
 	stop    context.CancelCauseFunc
 	stopped atomic.Bool // cheaper than asking ctx at each entry
 	o       Options
+	start   string
 	rules   *rules // set by the first visit, that of the root
 	report  *reporter
 	dirs    dirTable
@@ -96,7 +97,7 @@ func (w *fastwalker) visit(path string, d fs.DirEntry, readErr error) (err error
 	}
 	c := <-w.sinks
 	defer func() { w.sinks <- c }()
-	if path == w.o.Root {
+	if path == w.start {
 		return w.root(c)
 	}
 	return w.entry(c, path, d)
@@ -105,13 +106,13 @@ func (w *fastwalker) visit(path string, d fs.DirEntry, readErr error) (err error
 // root begins the walk: what is below is judged by what the root is.
 func (w *fastwalker) root(c *collector) error {
 	e := &c.entries[0]
-	rules, err := newRules(&w.o, e)
+	rules, parent, err := newRules(&w.o, e)
 	if err != nil {
 		return w.fail(err)
 	}
 	w.rules = rules
-	w.dirs.add(dirKey(w.o.Root), e.Dir)
-	c.sink.Add(nil, c.entries[:])
+	w.dirs.add(dirKey(w.start), e.Dir)
+	c.sink.Add(parent, c.entries[:])
 	return w.wait()
 }
 
@@ -160,7 +161,7 @@ func leave(d fs.DirEntry) error {
 // unreadable takes the failure to read a directory that was counted already.
 func (w *fastwalker) unreadable(path string, err error) error {
 	op := readOp(err)
-	if path == w.o.Root && op == "open" {
+	if path == w.start && op == "open" {
 		return w.fail(err)
 	}
 	w.report.failed(op, w.below(path), err)

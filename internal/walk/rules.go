@@ -3,6 +3,7 @@ package walk
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fstally/internal/usage"
 )
@@ -15,20 +16,45 @@ type rules struct {
 	fileset   func(parent *usage.Dir, name string) string
 }
 
-// newRules reads the attributes of the root into e and returns the rules for
-// what is below. An error means that there is nothing to walk.
-func newRules(o *Options, e *usage.Entry) (*rules, error) {
+// newRules reads the attributes of the directory where the walk begins into e
+// and returns the rules for what is below, and the directory that e stands in,
+// nil for the root. An error means that there is nothing to walk.
+func newRules(o *Options, e *usage.Entry) (*rules, *usage.Dir, error) {
 	mount, err := o.FS.Stat(o.Root, e)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("stat the root %s: %w", usage.Escape(o.Root), err)
+		return nil, nil, fmt.Errorf("stat the root %s: %w", usage.Escape(o.Root), err)
 	case e.Type != usage.Directory:
-		return nil, fmt.Errorf("the root %s is not a directory", usage.Escape(o.Root))
+		return nil, nil, fmt.Errorf("the root %s is not a directory", usage.Escape(o.Root))
 	case mount == NoMount:
-		return nil, fmt.Errorf("the root %s is not mounted", usage.Escape(o.Root))
+		return nil, nil, fmt.Errorf("the root %s is not mounted", usage.Escape(o.Root))
 	}
 	e.Name, e.Dir = nil, &usage.Dir{}
-	return &rules{fs: o.FS, mount: mount, snapshots: o.Snapshots, fileset: o.Fileset}, nil
+	r := &rules{fs: o.FS, mount: mount, snapshots: o.Snapshots, fileset: o.Fileset}
+	if o.Part == "" {
+		return r, nil, nil
+	}
+	parent, err := r.descend(o, e)
+	return r, parent, err
+}
+
+// descend leads e from the root to the part. A part behind a symbolic link or on
+// another mount does not belong to the tree.
+func (r *rules) descend(o *Options, e *usage.Entry) (parent *usage.Dir, err error) {
+	path := dirKey(o.Root)
+	for name := range strings.SplitSeq(o.Part, "/") {
+		parent = e.Dir
+		path += "/" + name
+		mount, err := r.fs.Stat(path, e)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("stat %s: %w", usage.Escape(path), err)
+		case e.Type != usage.Directory || mount != r.mount:
+			return nil, fmt.Errorf("%s is not a directory of the file system at %s", usage.Escape(path), usage.Escape(o.Root))
+		}
+		e.Name, e.Dir = []byte(name), r.dir(parent, name)
+	}
+	return parent, nil
 }
 
 // btrfsSubvolumeIno is the inode number of the root of every btrfs subvolume

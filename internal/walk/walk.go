@@ -12,6 +12,10 @@ import (
 type Options struct {
 	// Root is the real path of a directory, symbolic links resolved; raw bytes.
 	Root string
+	// Part is the raw path below Root of the directory where the walk begins; ""
+	// for Root itself. Everything is told as in a walk of Root, but for what is
+	// not within Part.
+	Part string
 	// Walkers is the number of goroutines that read directories, at least 1.
 	Walkers int
 	// Limiter bounds the operations per second; nil for no bound. An operation
@@ -36,6 +40,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// start is the path where the walk begins.
+func (o *Options) start() string {
+	if o.Part == "" {
+		return o.Root
+	}
+	return dirKey(o.Root) + "/" + o.Part
+}
+
 // Limiter waits until n more operations may be done, or returns an error when
 // ctx ends. A *rate.Limiter of golang.org/x/time/rate is one.
 type Limiter interface {
@@ -44,7 +56,7 @@ type Limiter interface {
 
 // Sink takes entries. One sink is never called concurrently.
 type Sink interface {
-	// Add takes entries of dir, nil for the root's own entry. The slice and the
+	// Add takes entries of dir, nil for the own entry of the root. The slice and the
 	// names in it are valid until Add returns; the Dirs stay valid.
 	Add(dir *usage.Dir, entries []usage.Entry)
 }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line. The help texts are the manual.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Run the web pages, the API and the scans. Each PATH is registered and scanned at once."`
+	Scan    scanCmd    `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
+	Import  importCmd  `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
+	FS      fsCmd      `cmd:"" name:"fs" help:"Add, list, show, rename and remove file systems."`
+	Token   tokenCmd   `cmd:"" help:"Show the access token of the web pages and the API, or make a new one."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database to the version of this program. 'serve' does so by itself."`
+	Version versionCmd `cmd:"" help:"Show the version."`
+
+	PostgresSupervisor postgresSupervisorCmd `cmd:"" hidden:""`
+
+	DatabaseURL   string `env:"FSTALLY_DATABASE_URL" placeholder:"URL" help:"Postgres to use, such as postgres://fstally@db/fstally. Without it fstally runs a private one in the data directory."`
+	DataDir       string `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
+	AllowDownload bool   `env:"FSTALLY_ALLOW_DOWNLOAD" help:"Fetch Postgres server programs into the data directory where none are installed."`
+	Timezone      string `env:"FSTALLY_TIMEZONE" placeholder:"ZONE" help:"Zone that cuts the days and in which times are shown, such as Europe/Berlin. Default: that of this machine."`
+	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"How much is logged to standard error: ${enum}."`
+}
+
+const description = `fstally tells who uses the space and the files of big file systems: it scans a
+directory tree, keeps what each user, group, file type and fileset uses, and
+shows it as pages and as JSON.
+
+Try it:
+
+  fstally serve /data             scan /data and show it in the browser
+  fstally scan --dry-run /data    only print what is there, without a database
+
+` + exitCodes
+
+// app is what commands share.
+type app struct {
+	cli            *cli
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	log            *slog.Logger
+	location       *time.Location
+	executable     string // this program, to start it again as a child
+}
+
+// run reads the command line and does what it says.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	var c cli
+	helped := false
+	parser, err := kong.New(&c,
+		kong.Name("fstally"),
+		kong.Description(description),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { helped = true }), // after --help, which is the only one to call it
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return fmt.Errorf("set up the command line: %w", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if helped {
+		return nil
+	}
+	if err != nil {
+		return usageError{fmt.Errorf("%w (see fstally --help)", err)}
+	}
+	a, err := newApp(&c, stdin, stdout, stderr)
+	if err != nil {
+		return err
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run(a)
+}
+
+func newApp(c *cli, stdin io.Reader, stdout, stderr io.Writer) (*app, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return nil, usageError{err}
+	}
+	location := time.Local
+	if c.Timezone != "" {
+		var err error
+		if location, err = time.LoadLocation(c.Timezone); err != nil {
+			return nil, usageError{fmt.Errorf("time zone %q is not known: use a name such as Europe/Berlin or UTC", c.Timezone)}
+		}
+	}
+	if c.DataDir == "" {
+		dir, err := defaultDataDir()
+		if err != nil {
+			return nil, err
+		}
+		c.DataDir = dir
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return &app{
+		cli: c, stdin: stdin, stdout: stdout, stderr: stderr, location: location, executable: executable,
+		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
+	}, nil
+}
+
+// defaultDataDir follows the XDG base directory specification; root's state is
+// the machine's.
+func defaultDataDir() (string, error) {
+	if os.Geteuid() == 0 {
+		return "/var/lib/fstally", nil
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "fstally"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", usageError{fmt.Errorf("no place for data: set FSTALLY_DATA_DIR or HOME (%w)", err)}
+	}
+	return filepath.Join(home, ".local", "state", "fstally"), nil
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(a *app) error {
+	_, err := fmt.Fprintln(a.stdout, "fstally", version)
+	return err
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"fstally/internal/embeddedpg"
+	"fstally/internal/postgres"
+)
+
+// stopTimeout bounds the end of the private Postgres, which writes out what it
+// has in memory.
+const stopTimeout = time.Minute
+
+// supervisorCommand is the hidden command that package embeddedpg starts.
+const supervisorCommand = "postgres-supervisor"
+
+type postgresSupervisorCmd struct{}
+
+// Run is the child process that owns the private Postgres.
+func (postgresSupervisorCmd) Run(ctx context.Context, a *app) error {
+	return embeddedpg.Supervise(context.WithoutCancel(ctx), a.stdin, a.stdout)
+}
+
+// database is an open store, and the private Postgres under it if we run it.
+type database struct {
+	*postgres.Store
+	server *embeddedpg.Server // nil where somebody else runs the Postgres
+}
+
+// Done is closed when the private Postgres has gone away; nil where it is not ours.
+func (d *database) Done() <-chan struct{} {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Done()
+}
+
+// Close closes the store and stops the Postgres under it.
+func (d *database) Close(ctx context.Context) error {
+	if d.Store != nil {
+		d.Store.Close()
+	}
+	if d.server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return d.server.Stop(ctx)
+}
+
+// openToServe starts the private Postgres unless another database is named,
+// and refuses when another fstally runs it.
+func (a *app) openToServe(ctx context.Context) (*database, error) {
+	if a.cli.DatabaseURL != "" {
+		return a.open(ctx, a.cli.DatabaseURL, nil)
+	}
+	server, err := a.startPostgres(ctx)
+	if err != nil {
+		return nil, databaseError{err}
+	}
+	return a.open(ctx, server.URL(), server)
+}
+
+// openToUse is for commands that come and go: they share the Postgres of a
+// running fstally serve.
+func (a *app) openToUse(ctx context.Context) (*database, error) {
+	if a.cli.DatabaseURL != "" {
+		return a.open(ctx, a.cli.DatabaseURL, nil)
+	}
+	url, err := embeddedpg.Running(a.cli.DataDir)
+	if errors.Is(err, embeddedpg.ErrNotRunning) {
+		return a.openToServe(ctx)
+	}
+	if err != nil {
+		return nil, databaseError{err}
+	}
+	return a.open(ctx, url, nil)
+}
+
+func (a *app) startPostgres(ctx context.Context) (*embeddedpg.Server, error) {
+	return embeddedpg.Start(ctx, embeddedpg.Config{
+		Dir:           a.cli.DataDir,
+		AllowDownload: a.cli.AllowDownload,
+		Supervisor:    []string{a.executable, supervisorCommand},
+		Logger:        a.log,
+	})
+}
+
+// open migrates and opens the store. On failure it stops the server.
+func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (*database, error) {
+	d := &database{server: server}
+	err := postgres.Migrate(ctx, url, a.log)
+	if err == nil {
+		d.Store, err = postgres.Open(ctx, url, postgres.Options{Location: a.location, Logger: a.log})
+	}
+	if err != nil {
+		return nil, errors.Join(databaseError{err}, d.Close(ctx))
+	}
+	return d, nil
+}
+
+// use opens the store for the time of f.
+func (a *app) use(ctx context.Context, f func(*database) error) (err error) {
+	d, err := a.openToUse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close(ctx)) }()
+	return f(d)
+}
+
+type migrateCmd struct{}
+
+// Run migrates, which opening the store does.
+func (migrateCmd) Run(ctx context.Context, a *app) error {
+	return a.use(ctx, func(*database) error {
+		_, err := fmt.Fprintln(a.stdout, "The database is at the version of this program.")
+		return err
+	})
+}
+
+// makeDataDir makes the data directory, which others may pass through (the
+// private Postgres of root has another user) but not list.
+func (a *app) makeDataDir() error {
+	if err := os.MkdirAll(a.cli.DataDir, 0o711); err != nil { //nolint:gosec // what is private in it says so itself
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fstally/internal/embeddedpg"
+	"fstally/internal/result"
+	"fstally/internal/usage"
+	"fstally/internal/walk"
+)
+
+// Exit codes, documented in the help of the program and in docs/operations.md.
+const (
+	exitOK          = 0
+	exitFailure     = 1   // anything else
+	exitUsage       = 2   // the command line is wrong
+	exitRoot        = 3   // the directory to scan is missing, no directory, unreadable or not answering
+	exitDatabase    = 4   // the database refuses, is away, or does not fit this program
+	exitInUse       = 5   // another fstally runs on the data directory
+	exitResult      = 6   // the result file is foreign, cut or damaged
+	exitNotFound    = 7   // no such file system or scan
+	exitConflict    = 8   // it exists already, or a scan of it runs
+	exitInterrupted = 130 // stopped by a signal, as shells count
+)
+
+// exitCodes is the table of the help text.
+const exitCodes = `Exit codes: 0 done; 1 failed; 2 wrong command line; 3 the directory cannot be
+scanned; 4 the database cannot be used; 5 another fstally runs on the data
+directory; 6 the result file is refused; 7 no such file system or scan;
+8 exists already, or is being scanned; 130 interrupted.`
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+// Unwrap returns the mistake.
+func (e usageError) Unwrap() error { return e.error }
+
+// databaseError is a failure to open the store.
+type databaseError struct{ error }
+
+// Unwrap returns the failure.
+func (e databaseError) Unwrap() error { return e.error }
+
+// tell tells the user what went wrong and returns the exit code.
+func tell(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	_, _ = fmt.Fprintln(stderr, "fstally:", err)
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	var (
+		conflict interface{ Conflict() bool }
+		pg       *pgconn.PgError
+		connect  *pgconn.ConnectError
+	)
+	switch {
+	case errors.As(err, new(usageError)):
+		return exitUsage
+	case errors.As(err, new(*walk.RootError)):
+		return exitRoot
+	case errors.Is(err, embeddedpg.ErrInUse), errors.Is(err, embeddedpg.ErrStarting):
+		return exitInUse
+	case isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged):
+		return exitResult
+	case errors.Is(err, usage.ErrNotFound):
+		return exitNotFound
+	case errors.As(err, &conflict):
+		return exitConflict
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, new(databaseError)), errors.As(err, &pg), errors.As(err, &connect):
+		return exitDatabase
+	default:
+		return exitFailure
+	}
+}
+
+func isAny(err error, targets ...error) bool {
+	for _, t := range targets {
+		if errors.Is(err, t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"fstally/internal/fileset"
+	"fstally/internal/postgres"
+	"fstally/internal/usage"
+	"fstally/internal/walk"
+)
+
+// rules are the flags that say how a file system is divided.
+type rules struct {
+	FilesetDepth int      `default:"1" placeholder:"N" help:"Each directory N levels below the root is a fileset; 0 for none. Default: ${default}."`
+	Fileset      []string `placeholder:"NAME=PATH" sep:"none" help:"A directory below the root that is a fileset of its own; repeat for more."`
+	SizeClasses  string   `default:"3072,32768,8388608,1073741824" placeholder:"A,B,C,D" help:"Upper bounds of the size classes in bytes, each 2^n or 3*2^n. Default: ${default}."`
+}
+
+// parse reads the flags; paths of filesets are relative to root or below it.
+func (r rules) parse(root string) (usage.FilesetRules, usage.SizeClasses, error) {
+	sets := usage.FilesetRules{Depth: r.FilesetDepth}
+	for _, text := range r.Fileset {
+		named, err := fileset.Parse(root, text)
+		if err != nil {
+			return sets, usage.SizeClasses{}, usageError{fmt.Errorf("--fileset %s: %w", text, err)}
+		}
+		sets.Named = append(sets.Named, named)
+	}
+	if _, err := fileset.New(sets); err != nil {
+		return sets, usage.SizeClasses{}, usageError{err}
+	}
+	var classes usage.SizeClasses
+	bounds := strings.Split(r.SizeClasses, ",")
+	if len(bounds) != len(classes) {
+		return sets, classes, usageError{fmt.Errorf("--size-classes %s: give %d bounds", r.SizeClasses, len(classes))}
+	}
+	for i, text := range bounds {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return sets, classes, usageError{fmt.Errorf("--size-classes %s: %q is not a number of bytes", r.SizeClasses, text)}
+		}
+		classes[i] = n
+	}
+	if err := classes.Validate(); err != nil {
+		return sets, classes, usageError{err}
+	}
+	return sets, classes, nil
+}
+
+type fsCmd struct {
+	Add    fsAddCmd    `cmd:"" help:"Register a directory tree under a name."`
+	List   fsListCmd   `cmd:"" help:"List the file systems and their latest scans."`
+	Show   fsShowCmd   `cmd:"" help:"Show the settings and the latest scans of a file system."`
+	Rename fsRenameCmd `cmd:"" help:"Give a file system another name. Its history stays; addresses with the old name end."`
+	Remove fsRemoveCmd `cmd:"" help:"Remove a file system with its whole history. The files themselves are not touched."`
+}
+
+type fsAddCmd struct {
+	Name string `arg:"" help:"Lower-case letter, then a-z 0-9 . _ -"`
+	Path string `arg:"" help:"Directory to watch."`
+	rules
+}
+
+// Run registers a file system.
+func (c fsAddCmd) Run(ctx context.Context, a *app) error {
+	if err := usage.ValidateName(c.Name); err != nil {
+		return usageError{err}
+	}
+	mount, err := walk.Inspect(ctx, c.Path)
+	if err != nil {
+		return err
+	}
+	sets, classes, err := c.parse(mount.Root)
+	if err != nil {
+		return err
+	}
+	return a.use(ctx, func(d *database) error {
+		fs, err := d.AddFileSystem(ctx, usage.FileSystem{Name: c.Name, Root: mount.Root, SizeClasses: classes, Filesets: sets})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.stdout, "File system %s watches %s. Scan it with: fstally scan %s\n",
+			fs.Name, usage.Escape(fs.Root), usage.Escape(fs.Root))
+		return err
+	})
+}
+
+type fsListCmd struct{}
+
+// Run lists the file systems.
+func (fsListCmd) Run(ctx context.Context, a *app) error {
+	return a.use(ctx, func(d *database) error {
+		list, err := d.FileSystems(ctx, usage.Everything())
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(a.stdout, "No file system yet. Add one with: fstally fs add NAME PATH")
+			return err
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "ID\tNAME\tROOT\tLATEST SCAN\tFILES\tALLOCATED")
+		for _, fs := range list {
+			latest, files, allocated := "none yet", "", ""
+			if fs.CurrentScanID != 0 {
+				scan, err := d.Scan(ctx, usage.Everything(), fs.CurrentScanID)
+				if err != nil {
+					return err
+				}
+				latest = scan.Started.In(a.location).Format("2006-01-02 15:04") + " " + string(scan.Verdict)
+				files, allocated = usage.Files.Format(scan.Totals), usage.Allocated.Format(scan.Totals)
+			}
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", fs.ID, fs.Name, usage.Escape(fs.Root), latest, files, allocated)
+		}
+		return w.Flush()
+	})
+}
+
+type fsShowCmd struct {
+	FS string `arg:"" name:"fs" help:"Name or number of the file system."`
+}
+
+// scansShown is how many scans 'fs show' lists.
+const scansShown = 10
+
+// Run shows a file system.
+func (c fsShowCmd) Run(ctx context.Context, a *app) error {
+	return a.use(ctx, func(d *database) error {
+		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
+		if err != nil {
+			return notFound("file system", c.FS, "fstally fs list", err)
+		}
+		scans, err := d.Scans(ctx, usage.Everything(), fs.ID, scansShown, 0)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		for _, row := range [][2]string{
+			{"id", strconv.FormatInt(fs.ID, 10)},
+			{"name", fs.Name},
+			{"root", usage.Escape(fs.Root)},
+			{"type", orUnknown(fs.Type)},
+			{"identity", orUnknown(usage.Escape(fs.Identity))},
+			{"size classes", fmt.Sprint(fs.SizeClasses)},
+			{"filesets", describeFilesets(fs.Filesets)},
+		} {
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+		}
+		_, _ = fmt.Fprintln(w, "\nSCAN\tSTARTED\tSTATE\tDURATION\tENTRIES\tERRORS")
+		for _, s := range scans {
+			started, took := "", ""
+			if !s.Started.IsZero() {
+				started = s.Started.In(a.location).Format("2006-01-02 15:04 MST")
+			}
+			if !s.Finished.IsZero() {
+				took = usage.FormatDuration(s.Duration(s.Finished))
+			}
+			state := strings.TrimSpace(string(s.State) + " " + string(s.Verdict))
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\n", s.ID, started, state, took, s.Counters.Entries, s.Counters.Errors)
+		}
+		return w.Flush()
+	})
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "not known yet"
+	}
+	return s
+}
+
+func describeFilesets(r usage.FilesetRules) string {
+	var parts []string
+	if r.Depth > 0 {
+		parts = append(parts, fmt.Sprintf("each directory %d below the root", r.Depth))
+	}
+	for _, f := range r.Named {
+		parts = append(parts, usage.Escape(f.Name)+"="+usage.Escape(f.Path))
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+type fsRenameCmd struct {
+	FS   string `arg:"" name:"fs" help:"Name or number of the file system."`
+	Name string `arg:"" help:"New name."`
+}
+
+// Run renames a file system.
+func (c fsRenameCmd) Run(ctx context.Context, a *app) error {
+	if err := usage.ValidateName(c.Name); err != nil {
+		return usageError{err}
+	}
+	return a.use(ctx, func(d *database) error {
+		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
+		if err != nil {
+			return notFound("file system", c.FS, "fstally fs list", err)
+		}
+		fs.Name = c.Name
+		return d.UpdateFileSystem(ctx, fs)
+	})
+}
+
+type fsRemoveCmd struct {
+	FS  string `arg:"" name:"fs" help:"Name or number of the file system."`
+	Yes bool   `help:"Remove its history, which cannot be brought back."`
+}
+
+// Run removes a file system.
+func (c fsRemoveCmd) Run(ctx context.Context, a *app) error {
+	return a.use(ctx, func(d *database) error {
+		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
+		if err != nil {
+			return notFound("file system", c.FS, "fstally fs list", err)
+		}
+		if !c.Yes {
+			return usageError{fmt.Errorf("this removes the whole history of %s (%s): add --yes if you mean it", fs.Name, usage.Escape(fs.Root))}
+		}
+		return d.RemoveFileSystem(ctx, fs.ID)
+	})
+}
+
+// notFound adds what was looked for, and where to look.
+func notFound(what, name, remedy string, err error) error {
+	if errors.Is(err, usage.ErrNotFound) {
+		return fmt.Errorf("there is no %s %q: see '%s' (%w)", what, name, remedy, err)
+	}
+	return err
+}
+
+// register returns the file system that watches root, made under
+// name, or under one made from the path, when there is none.
+func (a *app) register(ctx context.Context, d *database, root, name string, r rules) (usage.FileSystem, error) {
+	sets, classes, err := r.parse(root)
+	if err != nil {
+		return usage.FileSystem{}, err
+	}
+	list, err := d.FileSystems(ctx, usage.Everything())
+	if err != nil {
+		return usage.FileSystem{}, err
+	}
+	taken := make([]string, 0, len(list))
+	for _, fs := range list {
+		if fs.Root == root {
+			if name != "" && name != fs.Name {
+				return fs, usageError{fmt.Errorf("%s is file system %s already: rename it with 'fstally fs rename %s %s'",
+					usage.Escape(root), fs.Name, fs.Name, name)}
+			}
+			return fs, nil
+		}
+		taken = append(taken, fs.Name)
+	}
+	if name == "" {
+		name = inventName(root, taken)
+	}
+	if err := usage.ValidateName(name); err != nil {
+		return usage.FileSystem{}, usageError{err}
+	}
+	return d.AddFileSystem(ctx, usage.FileSystem{Name: name, Root: root, SizeClasses: classes, Filesets: sets})
+}
+
+// inventName makes a name from the last components of a path, as many as it
+// takes to differ from those taken.
+func inventName(root string, taken []string) string {
+	name := ""
+	for dir := root; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		name = strings.Trim(plainName(filepath.Base(dir))+"-"+name, "-.")
+		if usage.ValidateName(name) == nil && !slices.Contains(taken, name) {
+			return name
+		}
+	}
+	if usage.ValidateName(name) != nil {
+		name = "root"
+	}
+	for n := 1; ; n++ {
+		numbered := name
+		if n > 1 {
+			numbered = fmt.Sprintf("%.58s-%d", name, n)
+		}
+		if !slices.Contains(taken, numbered) {
+			return numbered
+		}
+	}
+}
+
+// plainName keeps of a path component what a name may hold.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789._-", r) {
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+// isBusy returns the scan that is in the way, if that is what err says.
+func isBusy(err error) (scanID int64, ok bool) {
+	var busy *postgres.BusyError
+	if errors.As(err, &busy) {
+		return busy.ScanID, true
+	}
+	return 0, false
+}

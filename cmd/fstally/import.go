@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fstally/internal/postgres"
+	"fstally/internal/result"
+	"fstally/internal/usage"
+)
+
+type importCmd struct {
+	Files []string `arg:"" name:"file" type:"existingfile" help:"Results of 'fstally scan --out'. Several must be parts of one scan, and are merged."`
+	FS    string   `name:"fs" placeholder:"NAME" help:"File system that they belong to. Default: the one with the root of the result, made when there is none."`
+	rules
+}
+
+// Run imports results.
+func (c importCmd) Run(ctx context.Context, a *app) error {
+	r, err := result.ReadFile(c.Files[0])
+	if err != nil {
+		return err
+	}
+	for _, file := range c.Files[1:] {
+		part, err := result.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if r, err = result.Merge(r, part); err != nil {
+			return err
+		}
+	}
+	return a.use(ctx, func(d *database) error {
+		fs, err := c.fileSystem(ctx, a, d, &r.Meta)
+		if err != nil {
+			return err
+		}
+		scan, err := d.Import(ctx, postgres.ImportRequest{FileSystemID: fs.ID, Meta: &r.Meta, Summary: r.Summary()})
+		var already *postgres.ImportedError
+		if errors.As(err, &already) {
+			_, err := fmt.Fprintf(a.stdout, "Nothing to do: this result is stored as scan %d.\n", already.Scan.ID)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		return printScan(a.stdout, fs, scan)
+	})
+}
+
+// fileSystem finds the file system of the result. The root may be another
+// machine's, so it is not looked at here.
+func (c importCmd) fileSystem(ctx context.Context, a *app, d *database, meta *usage.Meta) (usage.FileSystem, error) {
+	if c.FS != "" {
+		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
+		return fs, notFound("file system", c.FS, "fstally fs list", err)
+	}
+	return a.register(ctx, d, meta.Root, "", c.rules)
+}

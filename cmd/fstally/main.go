@@ -1,0 +1,23 @@
+// Command fstally tells the people who run big file systems where the space and
+// the files went. See README.md.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // zones, for machines that have none
+)
+
+// version is set by the linker (see Makefile).
+var version = "development" //nolint:gochecknoglobals // the linker can set nothing else
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(tell(os.Stderr, err))
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"fstally/internal/classify"
+	"fstally/internal/jobs"
+	"fstally/internal/result"
+	"fstally/internal/scan"
+	"fstally/internal/usage"
+	"fstally/internal/walk"
+)
+
+type scanCmd struct {
+	Path string `arg:"" help:"Directory to scan. Other file systems mounted below it are left out."`
+
+	DryRun bool   `xor:"to" help:"Only print what is there; needs no database."`
+	Out    string `xor:"to" type:"path" placeholder:"FILE" help:"Write the result into a file, for 'fstally import'; needs no database."`
+	Format string `enum:"text,json" default:"text" help:"What --dry-run prints: ${enum}."`
+
+	Name       string   `placeholder:"NAME" help:"Name of the file system, when the scan is stored and it has none yet. Default: made from PATH."`
+	Part       []string `placeholder:"DIR" sep:"none" help:"With --out: scan only this directory below PATH; repeat for more. Results of different parts merge on import."`
+	Walkers    int      `placeholder:"N" help:"Directories read at a time. Default: 4 on network file systems, to spare the server; twice the cores on local ones."`
+	OpsLimit   int      `placeholder:"N" help:"At most so many file-system operations per second; -1 for no limit. Default: 2000 on network file systems, none on local ones."`
+	Categories string   `type:"existingfile" placeholder:"FILE" help:"Categories of file types that override the built-in ones."`
+	rules
+
+	Child bool `hidden:"" help:"Tell progress as JSON and stop when standard input ends."`
+}
+
+// Run scans.
+func (c scanCmd) Run(ctx context.Context, a *app) error {
+	switch {
+	case len(c.Part) > 0 && c.Out == "":
+		return usageError{errors.New("--part needs --out: a part alone is not stored")}
+	case c.DryRun:
+		return c.dryRun(ctx, a)
+	case c.Out != "":
+		return c.toFile(ctx, a)
+	default:
+		return c.store(ctx, a)
+	}
+}
+
+// options translates the flags.
+func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
+	sets, classes, err := c.parse(c.Path)
+	if err != nil {
+		return scan.Options{}, err
+	}
+	categories := classify.BuiltInCategories()
+	if c.Categories != "" {
+		if categories, err = classify.LoadCategories(c.Categories); err != nil {
+			return scan.Options{}, err
+		}
+	}
+	return scan.Options{
+		Path: c.Path, Parts: c.Part, Walkers: c.Walkers, OpsLimit: c.OpsLimit, SizeClasses: classes, Filesets: sets,
+		Categories: categories, Engine: walk.Fastwalk{}, Version: version, Progress: progress,
+	}, nil
+}
+
+// scan runs the scan in this process.
+func (c scanCmd) scan(ctx context.Context, progress func(usage.Progress)) (*result.Result, error) {
+	o, err := c.options(progress)
+	if err != nil {
+		return nil, err
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		// The runtime takes the processor from a goroutine whose system call
+		// lasts: with twice as many there is always one left.
+		runtime.GOMAXPROCS(2 * runtime.NumCPU())
+	}
+	return scan.Run(ctx, o)
+}
+
+func (c scanCmd) dryRun(ctx context.Context, a *app) error {
+	line := newProgressLine(a.stderr, 0)
+	r, err := c.scan(ctx, line.show)
+	line.end()
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		return printJSON(a.stdout, r)
+	}
+	return printText(a.stdout, r)
+}
+
+func (c scanCmd) toFile(ctx context.Context, a *app) error {
+	if info, err := os.Stat(filepath.Dir(c.Out)); err != nil || !info.IsDir() {
+		return usageError{fmt.Errorf("--out %s: there is no such folder", c.Out)} // before hours of scanning
+	}
+	line := newProgressLine(a.stderr, 0)
+	show := line.show
+	if c.Child {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		go func() { // ends with the process
+			_, _ = io.Copy(io.Discard, a.stdin)
+			cancel()
+		}()
+		out := json.NewEncoder(a.stdout)
+		show = func(p usage.Progress) { _ = out.Encode(p) } // whoever no longer listens has closed our input too
+	}
+	r, err := c.scan(ctx, show)
+	line.end()
+	if err != nil {
+		return err
+	}
+	return result.WriteFile(c.Out, r)
+}
+
+// store scans in a child process and imports its result.
+func (c scanCmd) store(ctx context.Context, a *app) error {
+	mount, err := walk.Inspect(ctx, c.Path)
+	if err != nil {
+		return err
+	}
+	if err := a.makeDataDir(); err != nil {
+		return err
+	}
+	return a.use(ctx, func(d *database) error {
+		fs, err := a.register(ctx, d, mount.Root, c.Name, c.rules)
+		if err != nil {
+			return err
+		}
+		line := newProgressLine(a.stderr, a.entriesBefore(ctx, d, fs))
+		supervisor, err := a.supervisor(d)
+		if err != nil {
+			return err
+		}
+		supervisor.Progress = func(_ usage.Scan, p usage.Progress) { line.show(p) }
+		if err := supervisor.Recover(ctx); err != nil {
+			return err
+		}
+		started, err := d.StartScan(ctx, fs.ID, supervisor.Owner)
+		if err != nil {
+			return err
+		}
+		err = supervisor.RunScan(ctx, started)
+		line.end()
+		if err != nil {
+			return fmt.Errorf("scan %d of %s: %w", started.ID, fs.Name, err)
+		}
+		done, err := d.Scan(ctx, usage.Everything(), started.ID)
+		if err != nil {
+			return err
+		}
+		return printScan(a.stdout, fs, done)
+	})
+}
+
+// entriesBefore returns what the latest scan counted, for a percentage.
+func (a *app) entriesBefore(ctx context.Context, d *database, fs usage.FileSystem) int64 {
+	if fs.CurrentScanID == 0 {
+		return 0
+	}
+	latest, err := d.Scan(ctx, usage.Everything(), fs.CurrentScanID)
+	if err != nil {
+		return 0
+	}
+	return latest.Counters.Entries
+}
+
+// supervisor returns one that scans with this program.
+func (a *app) supervisor(d *database) (*jobs.Supervisor, error) {
+	owner, err := jobs.Owner()
+	if err != nil {
+		return nil, err
+	}
+	return &jobs.Supervisor{
+		Store:   d.Store,
+		Scanner: []string{a.executable, "scan"},
+		Spool:   filepath.Join(a.cli.DataDir, "spool"),
+		Owner:   owner,
+		Logger:  a.log,
+		Scans:   4,
+	}, nil
+}

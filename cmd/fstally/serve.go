@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"fstally/internal/server"
+	"fstally/internal/usage"
+	"fstally/internal/walk"
+)
+
+type serveCmd struct {
+	Paths []string `arg:"" optional:"" name:"path" help:"Directories to register and scan at once."`
+
+	Listen         string   `env:"FSTALLY_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve. Default: ${default}."`
+	Token          string   `env:"FSTALLY_TOKEN" placeholder:"TOKEN" help:"Access token. Default: the one in the data directory, made at the first start."`
+	AllowAnonymous bool     `env:"FSTALLY_ALLOW_ANONYMOUS" help:"Let in whoever reaches the address, without the token. Every page says so."`
+	Hosts          []string `env:"FSTALLY_HOSTS" placeholder:"HOST" help:"Names under which browsers may reach the pages, beside the address itself; put the name of a reverse proxy here."`
+	BasePath       string   `env:"FSTALLY_BASE_PATH" placeholder:"/PATH" help:"Prefix of all addresses, behind a reverse proxy that serves other things too."`
+	rules
+}
+
+// Limits of the HTTP server. A page takes milliseconds; an export may take long
+// to be read.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	drainTimeout      = 10 * time.Second
+)
+
+// Run serves until ctx ends or the database goes away.
+func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
+	mounts, err := c.inspect(ctx) // before anything is made or started
+	if err != nil {
+		return err
+	}
+	if err := a.makeDataDir(); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("serve at %s: %w (choose another address with --listen)", c.Listen, err)
+	}
+	defer listener.Close() //nolint:errcheck // the server closes it, too
+	token := c.Token
+	if token == "" && !c.AllowAnonymous {
+		if token, err = a.token(); err != nil {
+			return err
+		}
+	}
+	d, err := a.openToServe(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close(ctx)) }()
+	handler, err := server.New(server.Config{
+		Store:          d.Store,
+		Token:          token,
+		AllowAnonymous: c.AllowAnonymous,
+		Hosts:          append([]string{listener.Addr().String()}, c.Hosts...),
+		BasePath:       c.BasePath,
+		Location:       a.location,
+		Logger:         a.log,
+		Version:        version,
+	})
+	if err != nil {
+		return usageError{err}
+	}
+	supervisor, err := a.supervisor(d)
+	if err != nil {
+		return err
+	}
+	if err := supervisor.Recover(ctx); err != nil { // before new scans are queued
+		return err
+	}
+	if err := c.queueScans(ctx, a, d, mounts); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return supervisor.Run(ctx) })
+	group.Go(func() error { return serveHTTP(ctx, listener, handler) })
+	group.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.Done():
+			return databaseError{fmt.Errorf("the private Postgres has ended: %w", d.server.Err())}
+		}
+	})
+	c.announce(a, listener.Addr(), token)
+	return group.Wait()
+}
+
+// inspect checks all paths, so that a wrong one is told before anything starts.
+func (c serveCmd) inspect(ctx context.Context) ([]walk.Mount, error) {
+	var mounts []walk.Mount
+	for _, path := range c.Paths {
+		mount, err := walk.Inspect(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, mount)
+	}
+	return mounts, nil
+}
+
+func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []walk.Mount) error {
+	for _, mount := range mounts {
+		fs, err := a.register(ctx, d, mount.Root, "", c.rules)
+		if err != nil {
+			return err
+		}
+		if _, err := d.QueueScan(ctx, fs.ID); err != nil {
+			id, busy := isBusy(err)
+			if !busy {
+				return err
+			}
+			a.log.Info("a scan is queued or running already", "filesystem", fs.Name, "scan", id)
+		}
+		_, _ = fmt.Fprintf(a.stdout, "Scanning %s as file system %s.\n", usage.Escape(mount.Root), fs.Name)
+	}
+	return nil
+}
+
+// announce prints the address to open.
+func (c serveCmd) announce(a *app, addr net.Addr, token string) {
+	u := url.URL{Scheme: "http", Host: browserHost(addr), Path: c.BasePath + "/"}
+	if token != "" {
+		u.RawQuery = url.Values{"token": {token}}.Encode()
+	}
+	_, _ = fmt.Fprintf(a.stdout, "fstally is ready: %s\n", u.String())
+	if c.AllowAnonymous {
+		_, _ = fmt.Fprintln(a.stdout, "Anybody who reaches this address sees everything (--allow-anonymous).")
+	}
+}
+
+// browserHost turns an address that listens everywhere into one to open.
+func browserHost(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// serveHTTP serves until ctx ends, then lets requests finish.
+func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		_ = s.Close()
+	}
+	return nil
+}
