@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,7 +23,7 @@ const (
 	// migrateAttempts are made while others hold locks on our tables.
 	migrateAttempts = 3
 	// migrateLockTimeout bounds each wait for such a lock.
-	migrateLockTimeout = "10s"
+	migrateLockTimeout = 10 * time.Second
 	// migrateTurns are the seconds that a second migrator waits for the first.
 	migrateTurns = 300
 )
@@ -31,10 +33,10 @@ const (
 // failed one leaves nothing and is tried again by the next call. Several
 // callers take turns. A schema from a later program is an error.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
-	return migrate(ctx, url, migrations.FS, log)
+	return migrate(ctx, url, migrations.FS, migrateLockTimeout, log)
 }
 
-func migrate(ctx context.Context, url string, files fs.FS, log *slog.Logger) error {
+func migrate(ctx context.Context, url string, files fs.FS, lockTimeout time.Duration, log *slog.Logger) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -46,7 +48,7 @@ func migrate(ctx context.Context, url string, files fs.FS, log *slog.Logger) err
 		config.ConnectTimeout = connectTimeout
 	}
 	setDefaults(config.RuntimeParams, sessionSettings())
-	config.RuntimeParams["lock_timeout"] = migrateLockTimeout
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	config.RuntimeParams["statement_timeout"] = "0"
 	if err := checkBeforeMigration(ctx, config, files); err != nil {
 		return err

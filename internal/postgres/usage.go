@@ -66,8 +66,10 @@ func tableSQL(scan storedScan, q usage.Query) (string, pgx.StrictNamedArgs, erro
 		return "", nil, err
 	}
 	args := pgx.StrictNamedArgs{"scan": scan.ID, "limit": q.Limit, "offset": q.Offset}
-	matching := marginalSQL(q, args)
-	if !q.Filter.IsZero() {
+	var matching string
+	if q.Filter.IsZero() {
+		matching = marginalSQL(q, args)
+	} else {
 		matching = cubeSQL(scan, q, args)
 	}
 	join, tie := tieBreak(q.GroupBy)
@@ -78,14 +80,15 @@ func tableSQL(scan storedScan, q usage.Query) (string, pgx.StrictNamedArgs, erro
 			FROM matching AS m ` + join + `
 			ORDER BY place
 			LIMIT @limit OFFSET @offset
+		), answer AS (
+			SELECT 0 AS place, count(*) AS key, COALESCE(sum(files), 0)::bigint AS files,
+				COALESCE(sum(inodes), 0)::bigint AS inodes, COALESCE(sum(size), 0) AS size,
+				COALESCE(sum(allocated), 0) AS allocated, COALESCE(sum(slack), 0) AS slack, COALESCE(sum(offline), 0) AS offline
+			FROM matching
+			UNION ALL
+			SELECT place, key, ` + measureColumns + ` FROM page
 		)
-		SELECT count(*) AS key, COALESCE(sum(files), 0)::bigint AS files, COALESCE(sum(inodes), 0)::bigint AS inodes,
-			COALESCE(sum(size), 0) AS size, COALESCE(sum(allocated), 0) AS allocated,
-			COALESCE(sum(slack), 0) AS slack, COALESCE(sum(offline), 0) AS offline, 0 AS place
-		FROM matching
-		UNION ALL
-		SELECT key, ` + measureColumns + `, place FROM page
-		ORDER BY place`, args, nil
+		SELECT key, ` + measureColumns + ` FROM answer ORDER BY place`, args, nil
 }
 
 // tieBreak returns how rows of equal measure are ordered, as usage.Measure.Compare
