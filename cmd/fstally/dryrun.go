@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"fstally/internal/report"
 	"fstally/internal/result"
@@ -15,6 +16,7 @@ import (
 // stable interface (docs/api.md).
 type dryRun struct {
 	Root           string      `json:"root"`
+	Started        time.Time   `json:"started"`
 	ElapsedSeconds float64     `json:"elapsed_seconds"`
 	Entries        int64       `json:"entries"`
 	Files          int64       `json:"files"`
@@ -59,6 +61,7 @@ func printJSON(w io.Writer, r *result.Result) error {
 	out.SetEscapeHTML(false)
 	return out.Encode(dryRun{
 		Root:           usage.Escape(r.Meta.Root),
+		Started:        r.Meta.Started.UTC(),
 		ElapsedSeconds: r.Meta.Finished.Sub(r.Meta.Started).Seconds(),
 		Entries:        s.Counters.Entries,
 		Files:          s.Totals.Files,

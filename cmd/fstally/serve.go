@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"fstally/internal/api"
 	"fstally/internal/server"
 	"fstally/internal/usage"
 	"fstally/internal/walk"
@@ -60,16 +61,7 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close(ctx)) }()
-	handler, err := server.New(server.Config{
-		Store:          d.Store,
-		Token:          token,
-		AllowAnonymous: c.AllowAnonymous,
-		Hosts:          append([]string{listener.Addr().String()}, c.Hosts...),
-		BasePath:       c.BasePath,
-		Location:       a.location,
-		Logger:         a.log,
-		Version:        version,
-	})
+	handler, err := c.handler(a, d, token)
 	if err != nil {
 		return usageError{err}
 	}
@@ -96,6 +88,20 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 	})
 	c.announce(a, listener.Addr(), token)
 	return group.Wait()
+}
+
+// handler wires the API into the site.
+func (c serveCmd) handler(a *app, d *database, token string) (http.Handler, error) {
+	v1, err := api.New(api.Config{
+		Reader: d.Store, Scans: d.Store, Scope: server.Scope, Base: c.BasePath, Clock: time.Now, Logger: a.log, Version: version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return server.New(server.Config{
+		Reader: d.Store, Scans: d.Store, API: v1, Token: token, AllowAnonymous: c.AllowAnonymous, Hosts: c.Hosts,
+		BasePath: c.BasePath, Location: a.location, Clock: time.Now, Logger: a.log, Version: version,
+	})
 }
 
 // inspect checks all paths, so that a wrong one is told before anything starts.
