@@ -121,14 +121,14 @@ type Forecast struct {
 func NewForecast(trend *Trend, from time.Time, used, limit usage.Bytes) Forecast {
 	f := Forecast{Trend: trend}
 	switch {
-	case trend == nil:
-		f.Outlook = TooLittleHistory
-		return f
 	case limit.IsZero():
 		f.Outlook = NoLimit
 		return f
 	case used.Cmp(limit) >= 0:
 		f.Outlook = Full
+		return f
+	case trend == nil:
+		f.Outlook = TooLittleHistory
 		return f
 	case trend.PerDay <= 0:
 		f.Outlook = NotGrowing

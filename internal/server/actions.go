@@ -1,0 +1,38 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// startScan queues a scan and leads to its page; where one is under way already,
+// to that one.
+func (s *site) startScan(r *http.Request) (answer, error) {
+	ctx := r.Context()
+	f := s.frame(r, "")
+	if err := s.fileSystem(ctx, &f, fsParam(r)); err != nil {
+		return answer{}, err
+	}
+	scan, err := s.Scans.QueueScan(ctx, f.FileSystem.ID)
+	var busy interface{ BusyScan() int64 }
+	if errors.As(err, &busy) {
+		return answer{redirect: scanPath(busy.BusyScan())}, nil
+	}
+	if err != nil {
+		return answer{}, fmt.Errorf("queue a scan of %s: %w", f.FileSystem.Name, err)
+	}
+	return answer{redirect: scanPath(scan.ID)}, nil
+}
+
+// cancelScan stops a scan and leads to its page.
+func (s *site) cancelScan(r *http.Request) (answer, error) {
+	id, err := scanID(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := s.Scans.CancelScan(r.Context(), Scope(r.Context()), id); err != nil {
+		return answer{}, fmt.Errorf("cancel scan %d: %w", id, err)
+	}
+	return answer{redirect: scanPath(id)}, nil
+}

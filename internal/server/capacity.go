@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+	"fstally/web/component"
+	"fstally/web/page"
+)
+
+// topN is how many values a list on a page has.
+const topN = 10
+
+// capacity is the page that says who holds the space, and how it grows.
+func (s *site) capacity(r *http.Request) (answer, error) {
+	ctx := r.Context()
+	model := page.Capacity{Frame: s.frame(r, "Capacity")}
+	f := &model.Frame
+	f.Section = component.Capacity
+	f.Measures = []usage.Measure{usage.Allocated, usage.Size, usage.Files}
+	if err := s.fileSystem(ctx, f, fsParam(r)); err != nil {
+		return answer{}, err
+	}
+	var err error
+	if f.By, err = option(r, f, "by", f.Measures...); err != nil {
+		return answer{}, err
+	}
+	span, err := option(r, f, "range", page.RangeAll, page.RangeThree, page.RangeYear)
+	if err != nil {
+		return answer{}, err
+	}
+	if other, ok, err := s.choose(r, f); !ok {
+		return other, err
+	}
+
+	points, err := s.history(ctx, f)
+	if err != nil {
+		return answer{}, err
+	}
+	var day, week []usage.Scan // at most one each
+	if p := report.Baseline(points, &f.Scan.Scan, 1); p != nil {
+		day = append(day, p.Scan)
+	}
+	if p := report.Baseline(points, &f.Scan.Scan, 7); p != nil {
+		week = append(week, p.Scan)
+	}
+	for _, list := range []struct {
+		d     usage.Dimension
+		into  *component.Ranking
+		since []usage.Scan
+	}{
+		{usage.User, &model.Users, append(day[:len(day):len(day)], week...)},
+		{usage.Type, &model.Types, day},
+		{usage.Fileset, &model.Filesets, day},
+	} {
+		if *list.into, err = s.ranking(ctx, f, list.d, list.since...); err != nil {
+			return answer{}, err
+		}
+	}
+	model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), f.Scan.ID)
+	if err != nil {
+		return answer{}, fmt.Errorf("problems of scan %d: %w", f.Scan.ID, err)
+	}
+	model.Growth = growth(f, points)
+	model.Forecast = forecast(&f.Scan.Scan, points)
+	model.History = historySince(f.By, span, f.Now, points)
+	return answer{content: page.CapacityPage(model), status: http.StatusOK}, nil
+}
+
+// history returns all published scans of the file system.
+func (s *site) history(ctx context.Context, f *component.Frame) ([]usage.Point, error) {
+	history, err := s.Reader.History(ctx, Scope(ctx), usage.HistoryQuery{FileSystemID: f.FileSystem.ID, By: f.By})
+	if err != nil {
+		return nil, fmt.Errorf("history of %s: %w", f.FileSystem.Name, err)
+	}
+	for i := range history.Points {
+		history.Points[i].Scan = s.zoned(history.Points[i].Scan)
+	}
+	return history.Points, nil
+}
+
+// ranking returns the head of a list of the shown scan, compared with others.
+func (s *site) ranking(
+	ctx context.Context, f *component.Frame, d usage.Dimension, since ...usage.Scan,
+) (component.Ranking, error) {
+	table, err := s.Reader.Usage(ctx, Scope(ctx), usage.Query{ScanID: f.Scan.ID, GroupBy: d, By: f.By, Limit: topN})
+	if err != nil {
+		return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", f.Scan.ID, d, err)
+	}
+	ranking := component.Ranking{Top: report.NewTop(d, f.By, table)}
+	for _, scan := range since {
+		before, err := s.Reader.UsageOf(ctx, Scope(ctx), scan.ID, d, ranking.Keys())
+		if err != nil {
+			return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, d, err)
+		}
+		ranking.Compared = append(ranking.Compared, component.Comparison{
+			Label: between(&scan, &f.Scan.Scan), Since: scan, TopChanges: ranking.ChangesSince(before, scan.Totals),
+		})
+	}
+	return ranking, nil
+}
+
+// between says how many days of the calendar lie between two scans.
+func between(earlier, later *usage.Scan) string {
+	from, err1 := time.Parse(time.DateOnly, earlier.Day)
+	to, err2 := time.Parse(time.DateOnly, later.Day)
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	if days := int(to.Sub(from).Hours() / 24); days != 1 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return "1 day"
+}
+
+// growth compares the totals of the shown scan with those of about 30 days
+// before, or of the earliest scan where the history is shorter, and of the day
+// before.
+func growth(f *component.Frame, points []usage.Point) []page.Growth {
+	shown := &f.Scan.Scan
+	month := report.Baseline(points, shown, 30)
+	if month == nil && len(points) > 0 && points[0].Scan.Day < shown.Day {
+		month = &points[0]
+	}
+	var all []page.Growth
+	for _, p := range []*usage.Point{month, report.Baseline(points, shown, 1)} {
+		if p == nil || len(all) > 0 && all[0].Since.ID == p.Scan.ID {
+			continue
+		}
+		all = append(all, page.Growth{
+			Label: between(&p.Scan, shown), Since: p.Scan,
+			Change: report.Change{By: f.By, From: p.Total, To: shown.Totals},
+		})
+	}
+	return all
+}
+
+// forecast carries on the pace that the used space had up to the shown scan.
+func forecast(shown *usage.Scan, points []usage.Point) report.Forecast {
+	var until []usage.Point
+	for _, p := range points {
+		if !p.Scan.Started.After(shown.Started) {
+			until = append(until, p)
+		}
+	}
+	trend := report.NewTrend(report.UsedSamples(until))
+	return report.NewForecast(trend, shown.Started, shown.Capacity.Used(), shown.Capacity.Size)
+}
+
+// historySince cuts the history to a range that ends now.
+func historySince(by usage.Measure, span page.Range, now time.Time, points []usage.Point) page.History {
+	years := map[page.Range]int{page.RangeYear: 1, page.RangeThree: 3}[span]
+	h := page.History{By: by, Range: span, Points: points}
+	if years == 0 {
+		return h
+	}
+	h.From = now.AddDate(-years, 0, 0).Format(time.DateOnly)
+	for len(h.Points) > 0 && h.Points[0].Scan.Day < h.From {
+		h.Points = h.Points[1:]
+	}
+	return h
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"fstally/web/static"
+)
+
+// routes is the table of all addresses.
+func (s *site) routes() (http.Handler, error) {
+	crossOrigin, err := s.crossOrigin()
+	if err != nil {
+		return nil, err
+	}
+	r := chi.NewRouter()
+	r.Use(requestID, s.observe, s.stripBase, s.recoverPanics, securityHeaders, s.checkHost, crossOrigin, limits,
+		middleware.GetHead, middleware.Compress(5, "text/html", "application/json", "text/csv"))
+	r.NotFound(s.gate(s.page(noPage)))
+	r.MethodNotAllowed(s.gate(s.page(noMethod)))
+
+	// Open to everyone.
+	r.Get("/healthz", health)
+	r.Get("/readyz", s.ready)
+	r.Handle(static.Prefix+"*", static.Handler())
+	r.Get("/login", s.page(s.loginPage))
+	r.Post("/login", s.page(s.login))
+
+	// Behind the gate.
+	r.Group(func(r chi.Router) {
+		r.Use(func(next http.Handler) http.Handler { return s.gate(next.ServeHTTP) })
+
+		r.Get("/", s.page(s.firstPage))
+		r.Get("/fs/{fs}", s.page(s.fileSystemPage))
+		r.Get("/fs/{fs}/capacity", s.page(s.capacity))
+		r.Get("/fs/{fs}/files", s.page(s.files))
+		r.Post("/fs/{fs}/scan", s.page(s.startScan))
+
+		r.Get("/scans/{id}", s.page(s.scan))
+		r.Get("/scans/{id}/progress", s.page(s.progress))
+		r.Post("/scans/{id}/cancel", s.page(s.cancelScan))
+
+		r.Mount("/api/v1", s.API)
+		r.Method(http.MethodGet, "/metrics", s.metrics)
+	})
+	return r, nil
+}
+
+// firstSegments are the first parts of the addresses above, which no base path
+// may begin with: it could not be told from them.
+func firstSegments() []string {
+	return []string{"healthz", "readyz", "static", "login", "fs", "scans", "api", "metrics"}
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"fstally/internal/usage"
+)
+
+// Reader is what the pages read. Every method that takes a scope answers
+// usage.ErrNotFound for what does not exist or lies outside of it.
+type Reader interface {
+	Ping(ctx context.Context) error
+	FileSystems(ctx context.Context, scope usage.Scope) ([]usage.FileSystem, error)
+	FileSystem(ctx context.Context, scope usage.Scope, nameOrID string) (usage.FileSystem, error)
+	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
+	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
+	Neighbours(ctx context.Context, scope usage.Scope, scan usage.Scan) (previous, next int64, err error)
+	ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time) (usage.Scan, error)
+	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
+	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
+	UsageOf(
+		ctx context.Context, scope usage.Scope, scanID int64, d usage.Dimension, keys []string,
+	) (map[string]usage.Measures, error)
+	History(ctx context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error)
+	SizeHistogram(
+		ctx context.Context, scope usage.Scope, scanID int64, by usage.Measure, typ *string,
+	) ([]usage.BucketRow, error)
+}
+
+// Scans starts and stops scans. An error that has a method Conflict() bool says
+// that this does not fit the state of things; one that has BusyScan() int64, that
+// a scan of the file system is queued or running already.
+type Scans interface {
+	QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error)
+	CancelScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+}
+
+// Config is what the site is made of.
+type Config struct {
+	Reader Reader
+	Scans  Scans
+	// API answers below /api/v1, see package api, whose Scope is Scope here.
+	API http.Handler
+	// Token opens the site; it is refused when it is shorter than 16 characters.
+	Token string
+	// AllowAnonymous opens it without one, which every page then says.
+	AllowAnonymous bool
+	// Hosts are the names that a browser may know the site by, beside localhost
+	// and IP addresses: without port, such as "fstally.example.org".
+	Hosts []string
+	// BasePath is where a reverse proxy has put the site, such as "/storage"; ""
+	// for the root. The proxy may strip it from requests or leave it.
+	BasePath string
+	// Location is the site's zone.
+	Location *time.Location
+	Clock    func() time.Time
+	Logger   *slog.Logger
+	Version  string // of the program
+}
+
+// minToken is the length of the shortest token that is not guessed.
+const minToken = 16
+
+var basePattern = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+
+func (c *Config) validate() error {
+	if c.Reader == nil || c.Scans == nil || c.API == nil || c.Clock == nil || c.Logger == nil || c.Location == nil {
+		return errors.New("server: Reader, Scans, API, Location, Clock and Logger must be set")
+	}
+	if len(c.Token) < minToken && !c.AllowAnonymous {
+		return fmt.Errorf("the access token is too short: use at least %d characters, or --allow-anonymous", minToken)
+	}
+	if c.BasePath == "" {
+		return nil
+	}
+	if !basePattern.MatchString(c.BasePath) {
+		return fmt.Errorf("base path %q: use a path such as /storage, without a slash at the end", c.BasePath)
+	}
+	first, _, _ := strings.Cut(c.BasePath[1:], "/")
+	if own := firstSegments(); slices.Contains(own, first) {
+		return fmt.Errorf("base path %q: pages of the site begin with %q themselves: use another", c.BasePath, own)
+	}
+	return nil
+}
+
+// site holds what the handlers need.
+type site struct {
+	Config
+	metrics *metrics
+}
+
+// New returns the handler of the whole site.
+func New(config Config) (http.Handler, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	s := &site{Config: config}
+	s.metrics = newMetrics(s)
+	return s.routes()
+}
