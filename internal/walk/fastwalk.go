@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -38,8 +37,10 @@ func (Fastwalk) Walk(ctx context.Context, o Options, open func() Sink) (Report, 
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	w := &fastwalker{ctx: ctx, stop: stop, o: o, start: o.start(), report: newReporter(), sinks: make(chan *collector, o.Walkers)}
-	defer context.AfterFunc(ctx, func() { w.stopped.Store(true) })()
+	w := &fastwalker{
+		ctx: ctx, stop: stop, o: o, start: o.start(),
+		report: newReporter(), sinks: make(chan *collector, o.Walkers),
+	}
 	for range o.Walkers {
 		w.sinks <- &collector{sink: open()}
 	}
@@ -56,15 +57,14 @@ func (Fastwalk) Walk(ctx context.Context, o Options, open func() Sink) (Report, 
 
 // fastwalker is one walk in progress.
 type fastwalker struct {
-	ctx     context.Context //nolint:containedctx // lives as long as the walk: fastwalk passes none
-	stop    context.CancelCauseFunc
-	stopped atomic.Bool // cheaper than asking ctx at each entry
-	o       Options
-	start   string
-	rules   *rules // set by the first visit, that of the root
-	report  *reporter
-	dirs    dirTable
-	sinks   chan *collector // those that no walker uses; as many as walkers, so one is always there
+	ctx    context.Context //nolint:containedctx // lives as long as the walk: fastwalk passes none
+	stop   context.CancelCauseFunc
+	o      Options
+	start  string
+	rules  *rules // set by the first visit, that of the root
+	report *reporter
+	dirs   dirTable
+	sinks  chan *collector // those that no walker uses; as many as walkers, so one is always there
 }
 
 // collector is a sink with room for one entry, so that entries cost no allocation.
@@ -81,7 +81,7 @@ var errStopped = errors.New("walk stopped")
 // by the walker that reads it, and again with an error when reading fails.
 // fs.SkipDir may only be returned for directories: for others it would end the walk.
 func (w *fastwalker) visit(path string, d fs.DirEntry, readErr error) (err error) {
-	if w.stopped.Load() {
+	if w.ctx.Err() != nil {
 		return errStopped
 	}
 	defer func() {
@@ -182,7 +182,6 @@ func (w *fastwalker) wait() error {
 // fail ends the walk; the first reason is the one that is told.
 func (w *fastwalker) fail(err error) error {
 	w.stop(err)
-	w.stopped.Store(true)
 	return errStopped
 }
 

@@ -1,0 +1,123 @@
+// Package walktest lays faults under a walk, so that tests can see what a scan
+// makes of a file system that fails.
+package walktest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"fstally/internal/usage"
+	"fstally/internal/walk"
+)
+
+// FS is the operating system with faults at some paths.
+type FS struct {
+	Root   string
+	Faults map[string]*Fault // by path below Root, "" for Root itself
+
+	// Pretend answers instead of walk.OS() where it is set.
+	Pretend walk.FS
+}
+
+// Fault is what goes wrong at one path. The zero value is no fault.
+type Fault struct {
+	// BeforeStat runs before the attributes are read: it may block, panic or
+	// change the tree.
+	BeforeStat func()
+	// Stat is the error of reading the attributes.
+	Stat error
+	// Change alters the attributes that were read.
+	Change func(e *usage.Entry, mount *uint64)
+
+	// Open is the error of opening the directory.
+	Open error
+	// Read is the error of listing the directory, after as many entries that
+	// are no directories as ReadAfter says.
+	Read      error
+	ReadAfter int64
+	// Twice lists each entry of the directory two times.
+	Twice bool
+
+	read atomic.Int64
+}
+
+func (f *FS) below() walk.FS {
+	if f.Pretend != nil {
+		return f.Pretend
+	}
+	return walk.OS()
+}
+
+// at returns the fault of a full path, one without effect where there is none.
+func (f *FS) at(path string) *Fault {
+	if fault := f.Faults[strings.TrimPrefix(strings.TrimPrefix(path, f.Root), "/")]; fault != nil {
+		return fault
+	}
+	return &Fault{}
+}
+
+// Walk implements walk.FS.
+func (f *FS) Walk(root string, walkers int, fn fs.WalkDirFunc) error {
+	return f.below().Walk(root, walkers, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fn(path, d, err)
+		}
+		in := &Fault{} // of the directory that path stands in
+		if path != root {
+			in = f.at(filepath.Dir(path))
+		}
+		if !d.IsDir() && in.Read != nil && in.read.Add(1) > in.ReadAfter {
+			return os.NewSyscallError("readdirent", in.Read) // ends the directory
+		}
+		err = fn(path, d, nil)
+		if in.Twice {
+			if again := fn(path, d, nil); err == nil && again != fs.SkipDir {
+				err = again
+			}
+		}
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return f.read(path, d, fn)
+	})
+}
+
+// read fails to read the directory at path from its start, if it has to.
+func (f *FS) read(path string, d fs.DirEntry, fn fs.WalkDirFunc) error {
+	fault := f.at(path)
+	var err error
+	switch {
+	case fault.Open != nil:
+		err = &fs.PathError{Op: "open", Path: path, Err: fault.Open}
+	case fault.Read != nil && fault.ReadAfter == 0:
+		err = os.NewSyscallError("readdirent", fault.Read)
+	default:
+		return nil
+	}
+	if err := fn(path, d, err); err != nil { // as fastwalk reports it
+		return err
+	}
+	return fs.SkipDir
+}
+
+// Stat implements walk.FS.
+func (f *FS) Stat(path string, e *usage.Entry) (uint64, error) {
+	fault := f.at(path)
+	if fault.BeforeStat != nil {
+		fault.BeforeStat()
+	}
+	if fault.Stat != nil {
+		return walk.NoMount, fault.Stat
+	}
+	mount, err := f.below().Stat(path, e)
+	if err == nil && fault.Change != nil {
+		fault.Change(e, &mount)
+	}
+	return mount, err
+}
+
+// ReadOnlySubvolume implements walk.FS.
+func (f *FS) ReadOnlySubvolume(path string) bool { return f.below().ReadOnlySubvolume(path) }
