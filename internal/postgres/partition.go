@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,47 +60,65 @@ const partitionLock = 0x667374616c6c7901 // "fstally", 1
 // transaction is over before the import begins.
 func (s *Store) ensurePartitions(ctx context.Context, day time.Time) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
-		var missing []string
-		bounds := make(map[string]partition)
-		parents := make(map[string]string)
-		for _, table := range detailTables() {
-			for _, t := range []tier{nightly, weekly, monthly} {
-				p := partitionOf(t, day)
-				name := table + "_" + p.suffix
-				bounds[name], parents[name] = p, table
-				missing = append(missing, name)
-			}
-		}
-		absent := func() ([]string, error) {
-			return all(ctx, tx, pgx.RowTo[string],
-				`SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS wanted (name, n) WHERE to_regclass(name) IS NULL ORDER BY n`, missing)
-		}
-		names, err := absent()
-		if err != nil || len(names) == 0 {
+		missing, err := missingPartitions(ctx, tx, day)
+		if err != nil || len(missing) == 0 {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', '10s', true), pg_advisory_xact_lock($1)`, int64(partitionLock)); err != nil {
+		const lock = `SELECT set_config('lock_timeout', '10s', true), pg_advisory_xact_lock($1)`
+		if _, err := tx.Exec(ctx, lock, int64(partitionLock)); err != nil {
 			return fmt.Errorf("wait for another import that makes partitions: %w", err)
 		}
-		if names, err = absent(); err != nil {
+		if missing, err = missingPartitions(ctx, tx, day); err != nil {
 			return err
 		}
-		for _, name := range names {
-			if err := attach(ctx, tx, parents[name], name, bounds[name]); err != nil {
-				return fmt.Errorf("make the partition %s: %w", name, err)
+		for _, p := range missing {
+			if err := attach(ctx, tx, p); err != nil {
+				return fmt.Errorf("make the partition %s: %w", p.name(), err)
 			}
 		}
 		return nil
 	})
 }
 
-func attach(ctx context.Context, tx pgx.Tx, parent, name string, p partition) error {
-	table := pgx.Identifier{name}.Sanitize()
+// tablePartition is a partition of one table.
+type tablePartition struct {
+	partition
+	table string
+}
+
+func (p tablePartition) name() string { return p.table + "_" + p.suffix }
+
+// missingPartitions returns what the day needs and does not have. It reads the
+// catalogue itself: to_regclass may answer from a cache that is older than the
+// lock.
+func missingPartitions(ctx context.Context, tx pgx.Tx, day time.Time) ([]tablePartition, error) {
+	const attached = `
+		SELECT c.relname::text
+		FROM pg_inherits AS i
+		JOIN pg_class AS c ON c.oid = i.inhrelid
+		WHERE i.inhparent = ANY ($1::text[]::regclass[])`
+	names, err := all(ctx, tx, pgx.RowTo[string], attached, detailTables())
+	if err != nil {
+		return nil, fmt.Errorf("list the partitions: %w", err)
+	}
+	var missing []tablePartition
+	for _, table := range detailTables() {
+		for _, t := range []tier{nightly, weekly, monthly} {
+			p := tablePartition{partitionOf(t, day), table}
+			if !slices.Contains(names, p.name()) {
+				missing = append(missing, p)
+			}
+		}
+	}
+	return missing, nil
+}
+
+func attach(ctx context.Context, tx pgx.Tx, p tablePartition) error {
 	// DDL takes no arguments; the values are dates and numbers of ours.
 	_, err := tx.Exec(ctx, fmt.Sprintf(`
 		CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL);
 		ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM (%[3]d, '%[4]s') TO (%[3]d, '%[5]s')`,
-		table, pgx.Identifier{parent}.Sanitize(), p.tier,
+		pgx.Identifier{p.name()}.Sanitize(), pgx.Identifier{p.table}.Sanitize(), p.tier,
 		p.from.Format(time.DateOnly), p.to.Format(time.DateOnly)))
 	return err
 }
