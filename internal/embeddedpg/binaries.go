@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -38,7 +37,9 @@ func findInstallations(ctx context.Context, binariesPath, downloads string) []in
 	if binariesPath != "" {
 		dirs = []string{binariesPath, filepath.Join(binariesPath, "bin")}
 	} else {
-		dirs = filepath.SplitList(os.Getenv("PATH"))
+		if path, err := exec.LookPath("postgres"); err == nil {
+			dirs = append(dirs, filepath.Dir(path))
+		}
 		for _, pattern := range []string{
 			"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
 			"/usr/pgsql-*/bin",          // the RPMs of postgresql.org
@@ -125,12 +126,13 @@ func noInstallation(found []installation, dataMajor int, binariesPath, dataDir s
 		where = "in " + binariesPath
 	}
 	if dataMajor != 0 {
-		return problemf(ErrVersion, "the data in %[1]s was made by Postgres %[2]d, and no server programs of Postgres %[2]d "+
-			"were found %[3]s (found: %[4]s). The data was not touched. Install Postgres %[2]d "+
-			"(Debian, Ubuntu: package postgresql-%[2]d; RHEL: postgresql%[2]d-server), or carry the data over with pg_upgrade, "+
-			"or move the directory away to start empty", dataDir, dataMajor, where, list)
+		return problemf(ErrVersion, "the data in %[1]s was made by Postgres %[2]d, and no server programs "+
+			"of Postgres %[2]d were found %[3]s (found: %[4]s). The data was not touched. Install Postgres %[2]d "+
+			"(Debian, Ubuntu: package postgresql-%[2]d; RHEL: postgresql%[2]d-server), or carry the data over "+
+			"with pg_upgrade, or move the directory away to start empty", dataDir, dataMajor, where, list)
 	}
-	return problemf(ErrNoBinaries, "found no Postgres server programs (postgres and initdb, version %d or later) %s (found: %s). "+
+	return problemf(ErrNoBinaries, "found no Postgres server programs (postgres and initdb, version %d or later) "+
+		"%s (found: %s). "+
 		"Install them (Debian, Ubuntu: apt install postgresql; RHEL, Rocky, Alma: dnf install postgresql-server), "+
 		"or set FSTALLY_DATABASE_URL to a server that you have; `make run` and the option that allows it download them",
 		oldestMajor, where, list)

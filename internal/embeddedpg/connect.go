@@ -31,7 +31,9 @@ func connectionURL(socketDir, database string) string {
 // awaitReady waits until the server takes connections, and makes the database
 // if there is none. A server has no way to call: it is asked again and again,
 // as pg_ctl does.
-func (s *Server) awaitReady(ctx context.Context, socketDir string) error {
+func (s *Server) awaitReady(ctx context.Context, socketDir string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -24,7 +24,7 @@ func wantRow(t *testing.T, url string) {
 }
 
 func TestFstallyKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	fstally := serveAs(t, os.Args[0], dir, nil)
 	keepRow(t, fstally.url)
 	postgres := watchExit(t, postmaster(t, dir))
@@ -38,7 +38,7 @@ func TestFstallyKilled(t *testing.T) {
 }
 
 func TestFstallyKilledAndStartedAtOnce(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	fstally := serveAs(t, os.Args[0], dir, nil)
 	keepRow(t, fstally.url)
 	gone := watchExit(t, fstally.cmd.Process.Pid)
@@ -48,7 +48,7 @@ func TestFstallyKilledAndStartedAtOnce(t *testing.T) {
 }
 
 func TestSupervisorKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	server := start(t, dir)
 	keepRow(t, server.URL())
 	postgres := watchExit(t, postmaster(t, dir))
@@ -63,8 +63,19 @@ func TestSupervisorKilled(t *testing.T) {
 	wantRow(t, start(t, dir).URL())
 }
 
+func TestSupervisorAskedToEnd(t *testing.T) {
+	dir := prepared(t)
+	server := start(t, dir)
+	kill(t, parentOf(t, postmaster(t, dir)), syscall.SIGTERM)
+	<-server.Done()
+	noServers(t, dir)
+	if err := server.Err(); err == nil || !strings.Contains(err.Error(), "unasked") {
+		t.Errorf("Err = %v, want one that says that nobody asked", err)
+	}
+}
+
 func TestFstallyAndSupervisorKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	fstally := serveAs(t, os.Args[0], dir, nil)
 	keepRow(t, fstally.url)
 	pid := postmaster(t, dir)
@@ -78,7 +89,7 @@ func TestFstallyAndSupervisorKilled(t *testing.T) {
 }
 
 func TestPostmasterKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	server := start(t, dir)
 	keepRow(t, server.URL())
 	kill(t, postmaster(t, dir), syscall.SIGKILL)
@@ -92,7 +103,7 @@ func TestPostmasterKilled(t *testing.T) {
 
 func TestOrphanOfFrozenSupervisor(t *testing.T) {
 	// Nobody passes the end of fstally on: the next start has to clean up.
-	dir := t.TempDir()
+	dir := prepared(t)
 	fstally := serveAs(t, os.Args[0], dir, nil)
 	keepRow(t, fstally.url)
 	pid := postmaster(t, dir)
@@ -111,14 +122,16 @@ func TestOrphanOfFrozenSupervisor(t *testing.T) {
 func TestStalePidFile(t *testing.T) {
 	for name, pid := range map[string]func(*testing.T) int{
 		"unused pid": func(t *testing.T) int {
-			cmd := exec.Command("true")
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "true")
 			if err := cmd.Run(); err != nil {
 				t.Fatal(err)
 			}
 			return cmd.Process.Pid
 		},
 		"pid of another process of the same user": func(t *testing.T) int {
-			cmd := exec.Command("sleep", "1000")
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "sleep", "1000")
 			if os.Geteuid() == 0 {
 				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(t, "postgres")}
 			}
@@ -133,7 +146,7 @@ func TestStalePidFile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := prepared(t)
 			server := start(t, dir)
 			keepRow(t, server.URL())
 			file := filepath.Join(dataDir(dir), "postmaster.pid")
@@ -157,9 +170,21 @@ func TestStalePidFile(t *testing.T) {
 	}
 }
 
-func TestInterruptedInitdb(t *testing.T) {
+func TestFstallyKilledDuringInitdb(t *testing.T) {
 	dir := t.TempDir()
-	stop(t, start(t, dir))
+	cmd := exec.CommandContext(t.Context(), os.Args[0], dieCommand, dir)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("%s: %v %s, want a death by signal", cmd, err, out)
+	}
+	keepRow(t, start(t, dir).URL()) // while the last supervisor may be at work
+	if _, err := os.Stat(filepath.Join(dir, "postgres", "initdb.tmp")); !os.IsNotExist(err) {
+		t.Errorf("an unfinished directory is left: %v", err)
+	}
+}
+
+func TestInterruptedInitdb(t *testing.T) {
+	dir := prepared(t)
 	// As if the process had died in the middle: half of a directory under the
 	// temporary name, nothing under the final one.
 	half := filepath.Join(dir, "postgres", "initdb.tmp")

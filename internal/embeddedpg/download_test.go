@@ -31,7 +31,7 @@ func repository(t *testing.T, spoilChecksum bool) *httptest.Server {
 			t.Fatal(err)
 		}
 	}
-	txz, err := exec.Command("tar", "-cJf", "-", "-C", tree, "bin").Output()
+	txz, err := exec.CommandContext(t.Context(), "tar", "-cJf", "-", "-C", tree, "bin").Output()
 	if err != nil {
 		t.Fatalf("pack the test's programs (needs tar and xz): %v", err)
 	}
@@ -157,8 +157,8 @@ func TestDownloadWhereItCouldNotRun(t *testing.T) {
 	// A directory above is private to root: the account could not run programs.
 	dir := filepath.Join(t.TempDir(), "state")
 	cfg := withoutInstalled(t, dir, repository(t, false).URL)
-	err := refused(t, cfg, embeddedpg.ErrUnusable)
-	if !strings.Contains(err.Error(), "postgres") || !strings.Contains(err.Error(), "private") {
-		t.Errorf("message %q does not say why", err)
+	message := refused(t, cfg, embeddedpg.ErrUnusable)
+	if !strings.Contains(message, "postgres") || !strings.Contains(message, "private") {
+		t.Errorf("message %q does not say why", message)
 	}
 }

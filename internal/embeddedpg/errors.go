@@ -26,7 +26,7 @@ var (
 	ErrNotRunning = errors.New("no Postgres is running")
 	// ErrStarting: an fstally holds the directory, but its Postgres does not
 	// take connections yet, or does not any more.
-	ErrStarting = errors.New("Postgres is not ready")
+	ErrStarting = errors.New("private Postgres is not ready")
 )
 
 // problem is an error of one of the kinds above, with a message for the user

@@ -31,6 +31,7 @@ const (
 // fstally itself does in it goes through the os.Root, so that a symlink in a
 // directory of somebody else cannot turn root's hand elsewhere.
 func openDir(dir string) (*os.Root, error) {
+	//nolint:gosec // G301: directories above, such as ~/.local/state, are not only ours
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, unusableDir(dir, err)
 	}

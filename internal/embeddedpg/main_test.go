@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ import (
 const (
 	superviseCommand = "supervise"
 	serveCommand     = "serve"
+	dieCommand       = "die" // like serve, but killed while the data directory is made
 )
 
 func TestMain(m *testing.M) {
@@ -39,10 +42,48 @@ func TestMain(m *testing.M) {
 			defer stop()
 			exitWith(embeddedpg.Supervise(ctx, os.Stdin, os.Stdout))
 		case serveCommand:
-			exitWith(serve(os.Args[2]))
+			exitWith(serve(os.Args[2], slog.DiscardHandler))
+		case dieCommand:
+			exitWith(serve(os.Args[2], onStep{"making a data directory", func() {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}}))
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if dir, err := template(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
+		os.Exit(code)
+	}))
+}
+
+// template is a directory with a database in it: tests that are not about the
+// first start work on copies, since initdb takes most of their time.
+var template = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("/tmp", "embeddedpg-test-")
+	if err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	server, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Supervisor: []string{os.Args[0], superviseCommand}})
+	if err != nil {
+		return "", err
+	}
+	return dir, server.Stop(ctx)
+})
+
+// prepared is a directory on which fstally ran before.
+func prepared(t *testing.T) string {
+	t.Helper()
+	from, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", from, dir).CombinedOutput(); err != nil {
+		t.Fatalf("copy %s: %v %s", from, err, out)
+	}
+	return dir
 }
 
 func exitWith(err error) {
@@ -53,9 +94,13 @@ func exitWith(err error) {
 	os.Exit(0)
 }
 
-func serve(dir string) error {
+func serve(dir string, log slog.Handler) error {
 	ctx := context.Background()
-	server, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Supervisor: []string{os.Args[0], superviseCommand}})
+	server, err := embeddedpg.Start(ctx, embeddedpg.Config{
+		Dir:        dir,
+		Supervisor: []string{os.Args[0], superviseCommand},
+		Logger:     slog.New(log),
+	})
 	if err != nil {
 		return err
 	}
@@ -91,8 +136,8 @@ func stop(t *testing.T, server *embeddedpg.Server) {
 	}
 }
 
-// refused starts on dir and wants an error of a kind, and no process left.
-func refused(t *testing.T, config embeddedpg.Config, kind error) error {
+// refused starts, wants an error of that kind, and returns its message.
+func refused(t *testing.T, config embeddedpg.Config, kind error) string {
 	t.Helper()
 	server, err := embeddedpg.Start(t.Context(), config)
 	if err == nil {
@@ -101,7 +146,7 @@ func refused(t *testing.T, config embeddedpg.Config, kind error) error {
 	if !errors.Is(err, kind) {
 		t.Fatalf("Start: error %v, want %v", err, kind)
 	}
-	return err
+	return err.Error()
 }
 
 func query[T any](t *testing.T, url, sql string) T {
@@ -214,7 +259,7 @@ func noServers(t *testing.T, dir string) {
 // publicDir is a directory that every user can walk to, unlike t.TempDir().
 func publicDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "embeddedpg-test-")
+	dir, err := os.MkdirTemp("/tmp", "embeddedpg-test-") //nolint:usetesting // t.TempDir is private
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,8 +282,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			return err
 		}
-		st := info.Sys().(*syscall.Stat_t)
-		text := fmt.Sprintf("%v %d:%d ", info.Mode(), st.Uid, st.Gid)
+		uid, gid := owner(t, info)
+		text := fmt.Sprintf("%v %d:%d ", info.Mode(), uid, gid)
 		if info.Mode().IsRegular() {
 			content, err := os.ReadFile(path)
 			if err != nil {
@@ -253,6 +298,15 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+func owner(t *testing.T, info fs.FileInfo) (uid, gid int) {
+	t.Helper()
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		t.Fatalf("%s: no owner in %T", info.Name(), info.Sys())
+	}
+	return int(st.Uid), int(st.Gid)
 }
 
 // needRoot skips tests that need several users or a mount.
@@ -271,6 +325,26 @@ func skip(t *testing.T, reason string) {
 	t.Skip(reason)
 }
 
+// onStep is a log handler that acts on the first words of a step of the start.
+type onStep struct {
+	prefix string
+	act    func()
+}
+
+func (h onStep) Enabled(context.Context, slog.Level) bool { return true }
+func (h onStep) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h onStep) WithGroup(string) slog.Handler            { return h }
+
+func (h onStep) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "step" && strings.HasPrefix(a.Value.String(), h.prefix) {
+			h.act()
+		}
+		return true
+	})
+	return nil
+}
+
 // serving is the serve command in a process of its own.
 type serving struct {
 	cmd   *exec.Cmd
@@ -282,7 +356,8 @@ type serving struct {
 // one), and waits for its address.
 func serveAs(t *testing.T, exe, dir string, user *syscall.Credential) serving {
 	t.Helper()
-	cmd := exec.Command(exe, serveCommand, dir)
+	// It ends by itself when its input does, not when the test's context does.
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), exe, serveCommand, dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 	cmd.Stderr = os.Stderr

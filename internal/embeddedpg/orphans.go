@@ -70,7 +70,11 @@ type stopStep struct {
 // politely asks for a fast shutdown (clients are disconnected, data is written
 // out), then for an immediate one (recovery at the next start), then kills.
 func politely() []stopStep {
-	return []stopStep{{syscall.SIGINT, time.Minute}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
+	return []stopStep{
+		{syscall.SIGINT, time.Minute},
+		{syscall.SIGQUIT, 10 * time.Second},
+		{syscall.SIGKILL, 10 * time.Second},
+	}
 }
 
 // firmly leaves out what could take long.
@@ -120,6 +124,9 @@ func awaitNone(ctx context.Context, dataDir string, patience time.Duration) ([]i
 	}
 }
 
+// mayBeSignalled tells whether pid is in use by a process of this user.
+func mayBeSignalled(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
 // removeStaleLockFile deletes a pid file of Postgres if its pid now belongs to
 // a process that is provably not a server on dataDir. Postgres itself
 // recognises a pid that is not in use, but would refuse to start for one that
@@ -134,12 +141,9 @@ func removeStaleLockFile(path, dataDir string) error {
 		return fmt.Errorf("read Postgres' pid file: %w", err)
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
-	pid, err := strconv.Atoi(string(bytes.TrimSpace(line)))
-	if err != nil || pid <= 0 {
-		return nil // Postgres says what is wrong with it
-	}
-	if syscall.Kill(pid, 0) != nil {
-		return nil
+	pid, _ := strconv.Atoi(string(bytes.TrimSpace(line)))
+	if pid <= 0 || !mayBeSignalled(pid) {
+		return nil // Postgres itself judges what is no number or no process of its user
 	}
 	want, err := os.Stat(dataDir)
 	if err != nil {

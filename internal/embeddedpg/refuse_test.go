@@ -2,7 +2,6 @@ package embeddedpg_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,8 +12,6 @@ import (
 )
 
 func TestDataThatDoesNotFitIsRefusedAndUntouched(t *testing.T) {
-	good := t.TempDir()
-	stop(t, start(t, good))
 	for name, tc := range map[string]struct {
 		damage  func(t *testing.T, data string)
 		kind    error
@@ -37,6 +34,7 @@ func TestDataThatDoesNotFitIsRefusedAndUntouched(t *testing.T) {
 		},
 		"no PG_VERSION": {
 			damage: func(t *testing.T, data string) {
+				t.Helper()
 				if err := os.Remove(filepath.Join(data, "PG_VERSION")); err != nil {
 					t.Fatal(err)
 				}
@@ -46,6 +44,7 @@ func TestDataThatDoesNotFitIsRefusedAndUntouched(t *testing.T) {
 		},
 		"unreadable PG_VERSION": {
 			damage: func(t *testing.T, data string) {
+				t.Helper()
 				if err := os.Chmod(filepath.Join(data, "PG_VERSION"), 0); err != nil {
 					t.Fatal(err)
 				}
@@ -55,16 +54,13 @@ func TestDataThatDoesNotFitIsRefusedAndUntouched(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "state")
-			if out, err := exec.Command("cp", "-a", good, dir).CombinedOutput(); err != nil {
-				t.Fatalf("copy %s: %v %s", good, err, out)
-			}
+			dir := prepared(t)
 			tc.damage(t, dataDir(dir))
 			before := snapshot(t, dataDir(dir))
-			err := refused(t, config(t, dir), tc.kind)
+			message := refused(t, config(t, dir), tc.kind)
 			for _, part := range append(tc.message, dataDir(dir)) {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("message %q lacks %q", err, part)
+				if !strings.Contains(message, part) {
+					t.Errorf("message %q lacks %q", message, part)
 				}
 			}
 			if diff := cmp.Diff(before, snapshot(t, dataDir(dir))); diff != "" {
@@ -77,6 +73,7 @@ func TestDataThatDoesNotFitIsRefusedAndUntouched(t *testing.T) {
 func writeVersion(text string) func(*testing.T, string) {
 	return func(t *testing.T, data string) {
 		t.Helper()
+		t.Helper()
 		if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -84,8 +81,7 @@ func writeVersion(text string) func(*testing.T, string) {
 }
 
 func TestEmptyDataDirectoryIsFilled(t *testing.T) {
-	dir := t.TempDir()
-	stop(t, start(t, dir))
+	dir := prepared(t)
 	if err := os.RemoveAll(dataDir(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +119,10 @@ func TestDirectoryThatCannotServe(t *testing.T) {
 		"symlink to elsewhere":   leading,
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := refused(t, config(t, dir), embeddedpg.ErrUnusable)
+			message := refused(t, config(t, dir), embeddedpg.ErrUnusable)
 			for _, part := range []string{dir, "FSTALLY_DATA_DIR"} {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("message %q lacks %q", err, part)
+				if !strings.Contains(message, part) {
+					t.Errorf("message %q lacks %q", message, part)
 				}
 			}
 		})
@@ -136,18 +132,17 @@ func TestDirectoryThatCannotServe(t *testing.T) {
 func TestNoBinaries(t *testing.T) {
 	cfg := config(t, t.TempDir())
 	cfg.BinariesPath = t.TempDir()
-	err := refused(t, cfg, embeddedpg.ErrNoBinaries)
+	message := refused(t, cfg, embeddedpg.ErrNoBinaries)
 	for _, part := range []string{cfg.BinariesPath, "apt install postgresql", "dnf install postgresql-server",
 		"FSTALLY_DATABASE_URL", "make run"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("message %q lacks %q", err, part)
+		if !strings.Contains(message, part) {
+			t.Errorf("message %q lacks %q", message, part)
 		}
 	}
 }
 
 func TestStartupErrorQuotesTheLog(t *testing.T) {
-	dir := t.TempDir()
-	stop(t, start(t, dir))
+	dir := prepared(t)
 	conf := filepath.Join(dataDir(dir), "postgresql.conf")
 	if err := os.WriteFile(conf, []byte("no_such_setting = 1\n"), 0o600); err != nil {
 		t.Fatal(err)

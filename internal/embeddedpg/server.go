@@ -93,7 +93,7 @@ func launch(ctx context.Context, config Config) (_ *Server, err error) {
 		return nil, err
 	}
 	if acc != caller {
-		config.Logger.Info("Postgres runs as another user than root", "user", acc.Name)
+		config.Logger.InfoContext(ctx, "private Postgres runs as another user than root", "user", acc.Name)
 	}
 	folder, err := openFolder(root, acc)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Server) watch(ctx context.Context, stdout io.Reader) {
 		}
 		switch {
 		case ev.Progress != nil:
-			s.logger.Info(ev.Progress.Text)
+			s.logger.InfoContext(ctx, "private Postgres starts", "step", ev.Progress.Text)
 			select {
 			case <-s.progress:
 			default:
@@ -200,12 +200,13 @@ func (s *Server) watch(ctx context.Context, stdout io.Reader) {
 	ended := s.supervisor.Wait()
 	_, left := endServers(ctx, s.dataDir, firmly())
 	removeSocketDir(socketDir)
-	if !s.stopping.Load() {
-		if failure == nil {
-			failure = fmt.Errorf("the supervisor of Postgres (pid %d) ended unexpectedly: %v %s",
-				s.supervisor.Process.Pid, ended, &s.complaints)
+	if failure == nil && !s.stopping.Load() {
+		how := "without a reason"
+		if ended != nil {
+			how = ended.Error()
 		}
-		s.logger.Error("Postgres ended", "error", failure)
+		failure = fmt.Errorf("the supervisor of the Postgres on %s (pid %d) ended unasked: %s %s",
+			s.dataDir, s.supervisor.Process.Pid, how, &s.complaints)
 	}
 	s.err = errors.Join(failure, left, s.lock.release())
 }
@@ -221,12 +222,11 @@ func (s *Server) awaitStart(ctx context.Context, timeout time.Duration) error {
 			timer.Reset(max(timeout, p.Limit))
 		case st := <-s.started:
 			s.url = connectionURL(st.SocketDir, Database)
-			ctx, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			if err := s.awaitReady(ctx, st.SocketDir); err != nil {
+			if err := s.awaitReady(ctx, st.SocketDir, timeout); err != nil {
 				return err
 			}
-			s.logger.Info("Postgres runs", "version", st.Version, "programs", st.Binaries, "pid", st.PID, "data", s.dataDir)
+			s.logger.InfoContext(ctx, "private Postgres runs",
+				"version", st.Version, "programs", st.Binaries, "pid", st.PID, "data", s.dataDir)
 			return s.lock.publish(s.url)
 		case <-timer.C:
 			return fmt.Errorf("start Postgres on %s: nothing happened for %s", s.dataDir, timeout)

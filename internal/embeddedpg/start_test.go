@@ -33,6 +33,19 @@ func TestRestartKeepsData(t *testing.T) {
 	}
 }
 
+func TestStopWithoutPatience(t *testing.T) {
+	dir := prepared(t)
+	server := start(t, dir)
+	keepRow(t, server.URL())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := server.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	noServers(t, dir)
+	wantRow(t, start(t, dir).URL())
+}
+
 func TestServerIsSetUpAsPromised(t *testing.T) {
 	dir := t.TempDir()
 	server := start(t, dir)
@@ -79,7 +92,7 @@ func TestServerIsSetUpAsPromised(t *testing.T) {
 
 func TestSupervisorHasSessionOfItsOwnAndCleanEnvironment(t *testing.T) {
 	t.Setenv("FSTALLY_TOKEN", "secret")
-	dir := t.TempDir()
+	dir := prepared(t)
 	start(t, dir)
 	pid := postmaster(t, dir)
 	environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
@@ -99,12 +112,12 @@ func TestSupervisorHasSessionOfItsOwnAndCleanEnvironment(t *testing.T) {
 }
 
 func TestSecondStartIsRefused(t *testing.T) {
-	dir := t.TempDir()
+	dir := prepared(t)
 	first := start(t, dir)
-	err := refused(t, config(t, dir), embeddedpg.ErrInUse)
+	message := refused(t, config(t, dir), embeddedpg.ErrInUse)
 	for _, part := range []string{"pid " + strconv.Itoa(os.Getpid()), dir} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("message %q does not name %q", err, part)
+		if !strings.Contains(message, part) {
+			t.Errorf("message %q does not name %q", message, part)
 		}
 	}
 	if n := query[int](t, first.URL(), "SELECT 1"); n != 1 {
@@ -117,7 +130,21 @@ func TestRunning(t *testing.T) {
 	if _, err := embeddedpg.Running(dir); !errors.Is(err, embeddedpg.ErrNotRunning) {
 		t.Errorf("before the first start: error %v, want %v", err, embeddedpg.ErrNotRunning)
 	}
-	server := start(t, dir)
+	cfg := config(t, dir)
+	asked := false
+	cfg.Logger = slog.New(onStep{"making a data directory", func() {
+		asked = true
+		if _, err := embeddedpg.Running(dir); !errors.Is(err, embeddedpg.ErrStarting) {
+			t.Errorf("during the start: error %v, want %v", err, embeddedpg.ErrStarting)
+		}
+	}})
+	server, err := embeddedpg.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !asked {
+		t.Error("the start did not log its steps")
+	}
 	url, err := embeddedpg.Running(dir)
 	if err != nil || url != server.URL() {
 		t.Errorf("Running = %q, %v; want %q", url, err, server.URL())
@@ -139,6 +166,9 @@ func TestLongAndOddDirectoryNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), part)
+			if err := os.Rename(prepared(t), dir); err != nil {
+				t.Fatal(err)
+			}
 			server := start(t, dir)
 			url, err := embeddedpg.Running(dir)
 			if err != nil {
@@ -164,7 +194,7 @@ func TestStartThatIsCancelledLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cfg := config(t, dir)
-	cfg.Logger = slog.New(onMessage{"making a data directory", cancel})
+	cfg.Logger = slog.New(onStep{"making a data directory", cancel})
 	server, err := embeddedpg.Start(ctx, cfg)
 	if err == nil {
 		stop(t, server)
@@ -174,21 +204,4 @@ func TestStartThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 	noServers(t, dir)
 	start(t, dir)
-}
-
-// onMessage is a log handler that acts on the first words of a message.
-type onMessage struct {
-	prefix string
-	act    func()
-}
-
-func (h onMessage) Enabled(context.Context, slog.Level) bool { return true }
-func (h onMessage) WithAttrs([]slog.Attr) slog.Handler       { return h }
-func (h onMessage) WithGroup(string) slog.Handler            { return h }
-
-func (h onMessage) Handle(_ context.Context, r slog.Record) error {
-	if strings.HasPrefix(r.Message, h.prefix) {
-		h.act()
-	}
-	return nil
 }

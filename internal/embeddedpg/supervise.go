@@ -133,7 +133,8 @@ func (s *supervisor) settle() error {
 		return fmt.Errorf("enter %s: %w", s.order.Folder, err)
 	}
 	if err := s.order.Account.become(); err != nil {
-		return err
+		return problemf(ErrUnusable, "cannot run Postgres as another user than root: %v. "+
+			"Run fstally as an ordinary user, or leave it the capabilities CAP_SETUID and CAP_SETGID", err)
 	}
 	syscall.Umask(0o077)
 
@@ -218,16 +219,22 @@ func (s *supervisor) serve(ctx context.Context, in installation) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start Postgres: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	s.tell(event{Started: &started{PID: cmd.Process.Pid, Version: in.version(), Binaries: in.dir, SocketDir: clientDir}})
+	var waitErr error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		waitErr = cmd.Wait()
+	}()
+	s.tell(event{Started: &started{
+		PID: cmd.Process.Pid, Version: in.version(), Binaries: in.dir, SocketDir: clientDir,
+	}})
 
 	select {
-	case err := <-ended:
-		if err == nil {
-			err = errors.New("somebody stopped it")
+	case <-ended:
+		if waitErr == nil {
+			waitErr = errors.New("somebody stopped it")
 		}
-		return fmt.Errorf("the Postgres in %s ended: %w. The end of its log:\n%s", s.order.Folder, err, &log.tail)
+		return fmt.Errorf("the Postgres in %s ended: %w. The end of its log:\n%s", s.order.Folder, waitErr, &log.tail)
 	case <-ctx.Done():
 	}
 	for _, step := range politely() {

@@ -36,8 +36,8 @@ func chownLike(t *testing.T, path, model string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := info.Sys().(*syscall.Stat_t)
-	if err := os.Chown(path, int(st.Uid), int(st.Gid)); err != nil {
+	uid, gid := owner(t, info)
+	if err := os.Chown(path, uid, gid); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func connectAs(t *testing.T, name, databaseURL, role string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("psql", "-XAtq", "-h", u.Query().Get("host"), "-p", u.Query().Get("port"),
+	cmd := exec.CommandContext(t.Context(), "psql", "-XAtq", "-h", u.Query().Get("host"), "-p", u.Query().Get("port"),
 		"-U", role, "-d", strings.TrimPrefix(u.Path, "/"), "-c", "SELECT 'connected'")
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(t, name)}
@@ -102,9 +102,9 @@ func TestPostgresDoesNotRunAsRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := strconv.Itoa(int(credential(t, "postgres").Uid))
-		for _, line := range strings.Split(string(status), "\n") {
+		for line := range strings.SplitSeq(string(status), "\n") {
 			if uids, ok := strings.CutPrefix(line, "Uid:"); ok {
-				for _, uid := range strings.Fields(uids) {
+				for uid := range strings.FieldsSeq(uids) {
 					if uid != want {
 						t.Errorf("process %d has user ids %s, want %s", pid, uids, want)
 					}
@@ -146,7 +146,7 @@ func TestOrdinaryUser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if uid := info.Sys().(*syscall.Stat_t).Uid; uid != cred.Uid {
+			if uid, _ := owner(t, info); uid != int(cred.Uid) {
 				t.Errorf("Postgres runs as %d, want %d", uid, cred.Uid)
 			}
 			gone := watchExit(t, pid)
