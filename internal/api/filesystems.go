@@ -75,7 +75,7 @@ func (a *api) registerFileSystems() {
 
 func (a *api) newFileSystemBody(fs *usage.FileSystem, scan *usage.Scan) fileSystemBody {
 	return fileSystemBody{
-		ID: fs.ID, Name: fs.Name, Root: usage.Escape(fs.Root), Type: fs.Type,
+		ID: fs.ID, Name: fs.Name, Root: usage.Escape(fs.Root), Type: usage.Escape(fs.Type),
 		SizeClasses: fs.SizeClasses[:], FilesetDepth: fs.Filesets.Depth,
 		CurrentScan: a.newScanRef(scan), Demo: fs.Demo, Created: fs.Created.UTC(),
 	}

@@ -72,7 +72,7 @@ func (a *api) newScanBody(s *usage.Scan) ScanBody {
 		Queued: timeOrNil(s.Queued), Started: timeOrNil(s.Started),
 		Finished: timeOrNil(s.Finished), Published: timeOrNil(s.Published),
 		DurationSeconds: int64(s.Duration(a.Clock()) / time.Second),
-		Root:            usage.Escape(s.Root), Engine: s.Engine, Host: usage.Escape(s.Host),
+		Root:            usage.Escape(s.Root), Engine: usage.Escape(s.Engine), Host: usage.Escape(s.Host),
 	}
 	switch s.State {
 	case usage.Running:
@@ -248,12 +248,12 @@ func (a *api) scanDetail(ctx context.Context, in *scanIDInput) (*scanDetailOutpu
 	body := scanDetailBody{ScanBody: a.newScanBody(&scan), Errors: []scanError{}, Skipped: []skipped{}}
 	for _, e := range failures {
 		body.Errors = append(body.Errors, scanError{
-			Op: e.Op, Errno: e.Errno, Message: e.Message, Count: e.Count, Paths: escapeAll(e.Paths),
+			Op: usage.Escape(e.Op), Errno: usage.Escape(e.Errno), Message: usage.Escape(e.Message), Count: e.Count, Paths: escapeAll(e.Paths),
 		})
 	}
 	for _, s := range left {
 		body.Skipped = append(body.Skipped, skipped{
-			Reason: string(s.Reason), Count: s.Count, Paths: escapeAll(s.Paths),
+			Reason: usage.Escape(string(s.Reason)), Count: s.Count, Paths: escapeAll(s.Paths),
 		})
 	}
 	return &scanDetailOutput{Body: body}, nil

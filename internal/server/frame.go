@@ -162,5 +162,12 @@ func option[T ~string](r *http.Request, f *component.Frame, name string, values 
 // scanPath is the address of the page about a scan, below the base path.
 func scanPath(id int64) string { return "/scans/" + strconv.FormatInt(id, 10) }
 
-// fsParam returns the file system that an address names.
-func fsParam(r *http.Request) string { return chi.URLParam(r, "fs") }
+// fsParam returns the file system that an address names. chi leaves a parameter
+// encoded where the path cannot be decoded without loss.
+func fsParam(r *http.Request) string {
+	param := chi.URLParam(r, "fs")
+	if decoded, err := url.PathUnescape(param); err == nil && r.URL.RawPath != "" {
+		return decoded
+	}
+	return param
+}
