@@ -47,23 +47,35 @@ var cephFSID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[^
 // older syntax lists monitors, which come and go.
 func cephName(source string) string { return cephFSID.FindString(source) }
 
-// uuidByIoctl asks the file system itself, from Linux 6.9 on.
+// From linux/fs.h and linux/btrfs.h.
+const (
+	fsIocGetfsuuid = 0x80111500 // _IOR(0x15, 0, struct fsuuid2): a length and 16 bytes
+	btrfsIocFsInfo = 0x8400941f // _IOR(0x94, 31, struct btrfs_ioctl_fs_info_args): 16 bytes before the UUID
+)
+
+// uuidByIoctl asks the file system itself: btrfs, and from Linux 6.9 on others.
 func uuidByIoctl(root string) string {
-	const fsIocGetfsuuid = 0x80111500 // linux/fs.h: _IOR(0x15, 0, struct fsuuid2)
-	var answer struct {
-		size byte
-		uuid [16]byte
-	}
 	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = unix.Close(fd) }()
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), fsIocGetfsuuid, uintptr(unsafe.Pointer(&answer)))
-	if errno != 0 || int(answer.size) != len(answer.uuid) || answer.uuid == [16]byte{} {
+	ask := func(request uintptr, answer *[1024]byte) bool {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(answer)))
+		return errno == 0
+	}
+	var answer [1024]byte
+	var uuid []byte
+	switch {
+	case ask(fsIocGetfsuuid, &answer) && answer[0] == 16:
+		uuid = answer[1:17]
+	case ask(btrfsIocFsInfo, &answer):
+		uuid = answer[16:32]
+	}
+	text := hex.EncodeToString(uuid)
+	if strings.Trim(text, "0") == "" { // no answer, or a file system without UUID
 		return ""
 	}
-	text := hex.EncodeToString(answer.uuid[:])
 	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package tree builds real directory trees for tests from a literal that looks
 // like the tree:
 //
