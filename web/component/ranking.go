@@ -2,6 +2,7 @@ package component
 
 import (
 	"strconv"
+	"strings"
 
 	"fstally/internal/report"
 	"fstally/internal/usage"
@@ -31,6 +32,17 @@ func (r Ranking) Count() int64 {
 	}
 	return n
 }
+
+// totalWords names the row of the total.
+func (r Ranking) totalWords() string {
+	if r.Count() < 2 {
+		return "total"
+	}
+	return "total of " + Count(r.Count())
+}
+
+// unsigned shows a change beside an arrow, which tells its sign.
+func unsigned(c *report.Change) string { return strings.TrimLeft(c.Format(), "+−") }
 
 // item returns the change of the i-th item; nil where it is unknown.
 func (c Comparison) item(i int) *report.Change {

@@ -38,7 +38,7 @@ func (p Capacity) facts() []component.Fact {
 func filesFact(scan usage.Scan) component.Fact {
 	note := usage.FormatCount(scan.Totals.Inodes) + " inodes"
 	if _, share, ok := report.InodesUsed(scan.Capacity); ok {
-		note += fmt.Sprintf("; %s of the file system's in use", usage.FormatShare(share))
+		note += fmt.Sprintf("; limit %s used", usage.FormatShare(share))
 	}
 	return component.Fact{
 		Term:  "Files",

@@ -66,7 +66,7 @@ func percent(scan usage.Scan, before *usage.Scan) float64 {
 
 func percentWords(percent float64) string {
 	if percent < 0 {
-		return ""
+		return "–"
 	}
 	return fmt.Sprintf("%.0f%%", percent)
 }
@@ -74,10 +74,13 @@ func percentWords(percent float64) string {
 // left estimates the time that remains from what has passed; it says nothing
 // before a twentieth is done.
 func left(percent float64, elapsed time.Duration) string {
+	if percent < 0 {
+		return "no scan before to compare with"
+	}
 	if percent < 5 || percent >= 99 {
 		return ""
 	}
-	return usage.FormatDuration(time.Duration(float64(elapsed)/percent*(100-percent))) + " left, as the scan before"
+	return "about " + usage.FormatDuration(time.Duration(float64(elapsed)/percent*(100-percent))) + " left"
 }
 
 func rate(entries int64, elapsed time.Duration) string {

@@ -1,1 +1,15 @@
-export {};
+// What scripts add to pages that are complete without them: charts beside their
+// tables, a chosen theme, menus that close, and numbers that stay up to date.
+import { drawCharts } from "./charts/draw";
+import { submitOnChange } from "./forms";
+import { followScans } from "./live";
+import { closeMenus } from "./menus";
+import { themeButton } from "./theme";
+import { tableButtons } from "./tables";
+
+themeButton();
+closeMenus();
+submitOnChange();
+drawCharts();
+tableButtons();
+followScans();

@@ -1,0 +1,67 @@
+// The top of a list as horizontal bars, the others in grey on the same scale.
+import { scaleFor } from "../format";
+import type { RankingData } from "./data";
+import type { Option } from "./echarts";
+import { axis, base, colour, plain, shorten, text } from "./look";
+
+const CHARACTER = 7; // px that a character of the labels takes, about
+const NAMES = 0.36; // of the width at most
+
+export function bars(data: RankingData, width: number): Option {
+  const items = [...data.items].reverse(); // a category axis counts from below
+  const scale = scaleFor(data.bytes, items.map((item) => item.value.v));
+  const longest = (texts: string[]): number => Math.max(...texts.map((t) => t.length)) * CHARACTER;
+  const names = Math.min(longest(items.map((item) => item.name)), NAMES * width);
+  const values = longest(items.map((item) => item.value.text));
+  return {
+    ...base(),
+    grid: { left: names + 10, right: values + 10, top: 0, bottom: 0 },
+    tooltip: {
+      ...base().tooltip,
+      trigger: "item",
+      formatter: (p) => {
+        const item = items[Array.isArray(p) ? 0 : p.dataIndex];
+        return item ? `${plain(item.name)}\n${item.value.text}, ${item.share}\n${item.value.exact}` : "";
+      },
+    },
+    // Every bar tells its value, so the axis needs no labels, and the longest
+    // bar has the whole width.
+    xAxis: { type: "value", show: false, max: "dataMax" },
+    yAxis: {
+      ...axis(),
+      type: "category",
+      data: items.map((item) => item.name),
+      triggerEvent: true,
+      axisLabel: {
+        ...text("text"),
+        interval: 0,
+        formatter: (name: string) => shorten(name, Math.floor(names / CHARACTER)),
+      },
+    },
+    series: [
+      {
+        type: "bar",
+        barCategoryGap: "30%",
+        barMaxWidth: 20,
+        barMinHeight: 1,
+        cursor: items.some((item) => item.link) ? "pointer" : "default",
+        label: {
+          show: true,
+          position: "right",
+          ...text(),
+          formatter: (p) => items[p.dataIndex]?.value.text ?? "",
+        },
+        emphasis: { itemStyle: { opacity: 0.85 } },
+        data: items.map((item) => ({
+          value: scale.of(item.value.v),
+          itemStyle: { color: colour(item.others ? "others" : "c1"), borderRadius: [0, 3, 3, 0] },
+        })),
+      },
+    ],
+  };
+}
+
+/** The address behind a bar, counted as ECharts does. */
+export function barLink(data: RankingData, index: number): string | undefined {
+  return data.items[data.items.length - 1 - index]?.link;
+}

@@ -1,0 +1,99 @@
+// Draws every chart of the page and keeps it fitting: its card's width, the
+// colours of the theme, a click that leads on.
+import { jsonOf, withAttribute } from "../page";
+import { onThemeChange } from "../theme";
+import { barLink, bars } from "./bars";
+import type { HistoryData, RankingData, SizesData } from "./data";
+import { doughnut } from "./doughnut";
+import { init } from "./echarts";
+import type { ECharts, Option } from "./echarts";
+import { history } from "./history";
+import { savePng } from "./png";
+import { sizes } from "./sizes";
+
+interface Drawing {
+  option(width: number): Option;
+  link?(index: number): string | undefined;
+}
+
+/** Returns how to draw a kind of chart; the kinds are those of component.ChartKind. */
+function drawing(kind: string, data: unknown): Drawing {
+  switch (kind) {
+    case "bars": {
+      const ranking = data as RankingData;
+      return { option: (width) => bars(ranking, width), link: (i) => barLink(ranking, i) };
+    }
+    case "doughnut":
+      return { option: () => doughnut(data as RankingData) };
+    case "history":
+      return { option: (width) => history(data as HistoryData, width) };
+    case "sizes":
+      return { option: (width) => sizes(data as SizesData, width) };
+    default:
+      throw new Error(`no chart of the kind ${kind}`);
+  }
+}
+
+export function drawCharts(): void {
+  for (const place of withAttribute("data-chart")) {
+    const kind = place.dataset["chart"] ?? "";
+    draw(place, kind, drawing(kind, jsonOf(place.dataset["source"] ?? "")));
+  }
+}
+
+function draw(place: HTMLElement, kind: string, how: Drawing): void {
+  const chart = init(place, null, { renderer: "svg" });
+  const redraw = (): void => {
+    chart.setOption(how.option(place.clientWidth), { notMerge: true });
+    if (kind === "history") {
+      dragToZoom(chart);
+    }
+  };
+  redraw();
+  onThemeChange(redraw);
+  let width = place.clientWidth;
+  new ResizeObserver(() => {
+    if (place.clientWidth === 0) {
+      return; // its table is shown
+    }
+    chart.resize();
+    if (place.clientWidth !== width) {
+      width = place.clientWidth;
+      redraw();
+    }
+  }).observe(place);
+  if (how.link) {
+    const { link } = how;
+    chart.on("click", (event) => {
+      const label = event as { componentType: string; dataIndex: number };
+      const address = link(label.dataIndex);
+      if (address) {
+        location.assign(address);
+      }
+    });
+  }
+  pngButton(place, chart);
+}
+
+/** Lets a mouse mark a range to look at; a double click shows everything again. */
+function dragToZoom(chart: ECharts): void {
+  if (!matchMedia("(pointer: fine)").matches) {
+    return; // fingers scroll the page
+  }
+  chart.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });
+  chart.getZr().off("dblclick");
+  chart.getZr().on("dblclick", () => chart.dispatchAction({ type: "dataZoom", start: 0, end: 100 }));
+}
+
+function pngButton(place: HTMLElement, chart: ECharts): void {
+  const card = place.closest(".card");
+  const button = card?.querySelector<HTMLElement>("[data-png]");
+  if (!card || !button) {
+    return;
+  }
+  const words = (selector: string): string => card.querySelector(selector)?.textContent?.trim() ?? "";
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    void savePng(chart, words("h2"), words(".titles p"));
+  });
+}
