@@ -13,7 +13,7 @@ import (
 
 const selectFileSystem = `
 	SELECT id, name, root, identity, fs_type, size_classes, fileset_depth, fileset_paths, fileset_names,
-		COALESCE(current_scan_id, 0), demo, created_at
+		walkers, ops_limit, COALESCE(current_scan_id, 0), demo, created_at
 	FROM filesystem`
 
 func readFileSystem(row pgx.CollectableRow) (usage.FileSystem, error) {
@@ -22,7 +22,7 @@ func readFileSystem(row pgx.CollectableRow) (usage.FileSystem, error) {
 	var bounds []int64
 	var paths, names [][]byte
 	err := row.Scan(&f.ID, &f.Name, &root, &identity, &f.Type, &bounds, &f.Filesets.Depth, &paths, &names,
-		&f.CurrentScanID, &f.Demo, &f.Created)
+		&f.Walkers, &f.OpsLimit, &f.CurrentScanID, &f.Demo, &f.Created)
 	if err != nil {
 		return f, err
 	}
@@ -52,6 +52,7 @@ func fileSystemArgs(f usage.FileSystem) (pgx.StrictNamedArgs, error) {
 	return pgx.StrictNamedArgs{
 		"name": f.Name, "root": []byte(f.Root), "identity": []byte(f.Identity),
 		"size_classes": f.SizeClasses[:], "depth": f.Filesets.Depth, "paths": paths, "names": names,
+		"walkers": f.Walkers, "ops_limit": f.OpsLimit,
 	}, nil
 }
 
@@ -77,8 +78,9 @@ func (s *Store) AddFileSystem(ctx context.Context, f usage.FileSystem) (usage.Fi
 	}
 	args["fs_type"], args["demo"] = printable(f.Type), f.Demo
 	const insert = `
-		INSERT INTO filesystem (name, root, identity, fs_type, size_classes, fileset_depth, fileset_paths, fileset_names, demo)
-		VALUES (@name, @root, @identity, @fs_type, @size_classes, @depth, @paths, @names, @demo)
+		INSERT INTO filesystem (name, root, identity, fs_type, size_classes, fileset_depth, fileset_paths, fileset_names,
+			walkers, ops_limit, demo)
+		VALUES (@name, @root, @identity, @fs_type, @size_classes, @depth, @paths, @names, @walkers, @ops_limit, @demo)
 		RETURNING id`
 	id, err := one(ctx, s.pool, pgx.RowTo[int64], insert, args)
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *Store) AddFileSystem(ctx context.Context, f usage.FileSystem) (usage.Fi
 }
 
 // UpdateFileSystem writes the settings of f, found by its id: name, root,
-// identity, size classes, rules of filesets.
+// identity, size classes, rules of filesets, walkers and ceiling.
 func (s *Store) UpdateFileSystem(ctx context.Context, f usage.FileSystem) error {
 	args, err := fileSystemArgs(f)
 	if err != nil {
@@ -97,7 +99,8 @@ func (s *Store) UpdateFileSystem(ctx context.Context, f usage.FileSystem) error 
 	args["id"] = f.ID
 	const update = `
 		UPDATE filesystem SET name = @name, root = @root, identity = @identity, size_classes = @size_classes,
-			fileset_depth = @depth, fileset_paths = @paths, fileset_names = @names
+			fileset_depth = @depth, fileset_paths = @paths, fileset_names = @names,
+			walkers = @walkers, ops_limit = @ops_limit
 		WHERE id = @id
 		RETURNING id`
 	if _, err := one(ctx, s.pool, pgx.RowTo[int64], update, args); err != nil {

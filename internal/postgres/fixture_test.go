@@ -138,6 +138,7 @@ func summarize(cells ...usage.Cell) *usage.Summary {
 	s := &usage.Summary{Cells: cells, Categories: map[string]string{}}
 	s.Directories = []usage.DirectoryRow{{Parent: -1}}
 	seen := make(map[string]int)
+	bars := make(map[usage.SizeCell]usage.Measures)
 	for _, c := range cells {
 		s.Totals.Add(c.Measures)
 		s.Categories[c.Type] = "kind of " + c.Type[:min(1, len(c.Type))]
@@ -151,8 +152,10 @@ func summarize(cells ...usage.Cell) *usage.Summary {
 		}
 		for _, by := range []usage.Measure{usage.Size, usage.Allocated} {
 			for _, d := range []usage.Dimension{usage.User, usage.Type, usage.Fileset} {
-				s.Sizes = append(s.Sizes, usage.SizeCell{Dimension: d, Value: s.Value(&c, d), By: by,
-					Bucket: usage.BucketOf(by.Of(c.Measures)), Files: c.Files, Size: c.Size, Allocated: c.Allocated})
+				k := usage.SizeCell{Dimension: d, Value: s.Value(&c, d), By: by, Bucket: usage.BucketOf(by.Of(c.Measures))}
+				m := bars[k]
+				m.Add(c.Measures)
+				bars[k] = m
 			}
 		}
 		for _, clock := range []usage.Clock{usage.ByMtime, usage.ByAtime} {
@@ -160,6 +163,10 @@ func summarize(cells ...usage.Cell) *usage.Summary {
 				s.Ages = append(s.Ages, usage.AgeCell{Dimension: d, Value: s.Value(&c, d), Clock: clock, Class: c.AgeClass, Measures: c.Measures})
 			}
 		}
+	}
+	for k, m := range bars {
+		k.Files, k.Size, k.Allocated = m.Files, m.Size, m.Allocated
+		s.Sizes = append(s.Sizes, k)
 	}
 	s.Directories[0].Last = len(s.Directories) - 1
 	s.Directories[0].Measures = s.Totals

@@ -194,11 +194,14 @@ func TestReadersDuringAnImport(t *testing.T) {
 		end     func(stopped)
 		visible bool
 	}{
-		"it goes on":              {func(s stopped) { s.release() }, true},
-		"it is cancelled":         {func(s stopped) { s.cancel() }, false},
-		"its connection is lost":  {func(s stopped) { s.sql(`SELECT pg_terminate_backend($1)`, s.backend) }, false},
-		"the scan is interrupted": {func(s stopped) { s.sql(`UPDATE scan SET state = 'interrupted', owner = NULL WHERE owner = 'a'`); s.release() }, true},
-		"the scan is taken over":  {func(s stopped) { s.sql(`UPDATE scan SET owner = 'b' WHERE owner = 'a'`); s.release() }, false},
+		"it goes on":             {func(s stopped) { s.release() }, true},
+		"it is cancelled":        {func(s stopped) { s.cancel() }, false},
+		"its connection is lost": {func(s stopped) { s.sql(`SELECT pg_terminate_backend($1)`, s.backend) }, false},
+		"the scan is interrupted": {func(s stopped) {
+			s.sql(`UPDATE scan SET state = 'interrupted', owner = NULL WHERE owner = 'a'`)
+			s.release()
+		}, true},
+		"the scan is taken over": {func(s stopped) { s.sql(`UPDATE scan SET owner = 'b' WHERE owner = 'a'`); s.release() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
