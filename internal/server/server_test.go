@@ -126,10 +126,12 @@ func wantWords(t *testing.T, doc *goquery.Document, wanted ...string) {
 }
 
 // example is forty nights of a file system that grows by 1 GiB a night.
-func example() *storetest.Store {
+func example() *storetest.Store { return exampleOf(40) }
+
+func exampleOf(nights int) *storetest.Store {
 	s := &storetest.Store{Users: map[uint32]string{0: "root", 1000: "alice", 1001: "others"}}
 	fs := s.AddFileSystem("scratch", "/gpfs/scratch")
-	for day := -39; day <= 0; day++ {
+	for day := 1 - nights; day <= 0; day++ {
 		tree := storetest.Tree{
 			{UID: 0, Type: "(none)", Files: 2},
 			{UID: 1000, Type: "txt", Fileset: "home", Files: 3, Size: 5000},

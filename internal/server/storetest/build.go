@@ -38,7 +38,7 @@ func (s *Store) AddScan(fsID int64, started time.Time, tree Tree) *usage.Scan {
 		SizeClasses: usage.DefaultSizeClasses(), Root: s.Systems[fsID-1].Root, FSType: "xfs",
 		Engine: "fastwalk", Host: "node1", Freshness: "exact",
 	})
-	sum := tree.summary()
+	sum := tree.Summary()
 	if s.Content == nil {
 		s.Content = map[int64]*usage.Summary{}
 	}
@@ -66,7 +66,8 @@ func (s *Store) add(scan usage.Scan) *usage.Scan {
 	return &s.AllScans[len(s.AllScans)-1]
 }
 
-func (tree Tree) summary() *usage.Summary {
+// Summary returns what a scan of the tree hands over.
+func (tree Tree) Summary() *usage.Summary {
 	sum := &usage.Summary{Categories: map[string]string{}}
 	classes := usage.DefaultSizeClasses()
 	for _, l := range tree {
