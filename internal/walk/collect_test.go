@@ -102,11 +102,22 @@ func (c *collection) paths() []string {
 	return paths
 }
 
+// engines are all of them: a test that does not say which holds for each.
+func engines() []walk.Engine { return []walk.Engine{walk.Fastwalk{}, walk.Openat{}} }
+
+// eachEngine runs a test that does with one walk for all engines.
+func eachEngine(t *testing.T, test func(*testing.T, walk.Engine)) {
+	t.Helper()
+	for _, engine := range engines() {
+		t.Run(engine.Name(), func(t *testing.T) { test(t, engine) })
+	}
+}
+
 // tryWalk walks and returns whatever came of it.
-func tryWalk(ctx context.Context, t testing.TB, o walk.Options) (*collection, walk.Report, error) {
+func tryWalk(ctx context.Context, t testing.TB, engine walk.Engine, o walk.Options) (*collection, walk.Report, error) {
 	t.Helper()
 	c := &collection{t: t, entries: map[string]seen{}, times: map[string]int{}, dirs: map[string]*usage.Dir{}}
-	report, err := walk.Fastwalk{}.Walk(ctx, o, func() walk.Sink {
+	report, err := engine.Walk(ctx, o, func() walk.Sink {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.sinks++
@@ -118,25 +129,34 @@ func tryWalk(ctx context.Context, t testing.TB, o walk.Options) (*collection, wa
 	return c, report, err
 }
 
-// doWalk walks with several numbers of walkers, which must make no difference.
+// doWalk walks with every engine and several numbers of walkers, which must make
+// no difference.
 func doWalk(t testing.TB, o walk.Options) (*collection, walk.Report) {
+	t.Helper()
+	return doWalkWith(t, o, engines()...)
+}
+
+func doWalkWith(t testing.TB, o walk.Options, engines ...walk.Engine) (*collection, walk.Report) {
 	t.Helper()
 	var (
 		first       *collection
 		firstReport walk.Report
 	)
-	for _, n := range []int{1, 2, 7, 64} {
-		o.Walkers = n
-		c, report, err := tryWalk(t.Context(), t, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first, firstReport = c, report
-			continue
-		}
-		if diff := cmp.Diff(first.entries, c.entries) + cmp.Diff(first.times, c.times) + cmp.Diff(firstReport, report); diff != "" {
-			t.Fatalf("%d walkers give something else than 1: %s", n, diff)
+	for _, engine := range engines {
+		for _, n := range []int{1, 2, 7, 64} {
+			o.Walkers = n
+			c, report, err := tryWalk(t.Context(), t, engine, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first, firstReport = c, report
+				continue
+			}
+			diff := cmp.Diff(first.entries, c.entries) + cmp.Diff(first.times, c.times) + cmp.Diff(firstReport, report)
+			if diff != "" {
+				t.Fatalf("%s with %d walkers gives something else: %s", engine.Name(), n, diff)
+			}
 		}
 	}
 	return first, firstReport

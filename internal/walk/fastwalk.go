@@ -2,10 +2,7 @@ package walk
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
-	"runtime/debug"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -20,10 +17,13 @@ import (
 // What follows from the library: one directory is read by one walker, however
 // large it is; a directory deeper than PATH_MAX fails with ENAMETOOLONG; all
 // directories' paths stay in memory, because the end of a directory is not told
-// (about 250 bytes each). A directory is opened by path right after its
-// attributes were read; only within those microseconds could somebody put a
-// symbolic link or a FIFO in its place that fastwalk would open. Engines that
-// open relative to a directory with O_NOFOLLOW do not have that gap.
+// (about 250 bytes each).
+//
+// It is not for trees in which people who are not trusted can write while it
+// walks: fastwalk opens a directory by path, right after its attributes were
+// read, without O_DIRECTORY and O_NOFOLLOW. Whoever swaps the directory for a
+// FIFO again and again makes the walk hang within seconds, and a symbolic link
+// in its place is followed. [Openat] does not have that gap.
 type Fastwalk struct{}
 
 // Name implements Engine.
@@ -31,40 +31,25 @@ func (Fastwalk) Name() string { return "fastwalk" }
 
 // Walk implements Engine.
 func (Fastwalk) Walk(ctx context.Context, o Options, open func() Sink) (Report, error) {
-	o = o.withDefaults()
-	if err := ctx.Err(); err != nil {
-		return Report{}, fmt.Errorf("walk %s: %w", usage.Escape(o.Root), err)
+	r, err := begin(ctx, o)
+	if err != nil {
+		return Report{}, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	w := &fastwalker{
-		ctx: ctx, stop: stop, o: o, start: o.start(),
-		report: newReporter(), sinks: make(chan *collector, o.Walkers),
-	}
-	for range o.Walkers {
+	defer r.stop(nil)
+	w := &fastwalker{run: r, start: r.o.start(), sinks: make(chan *collector, r.o.Walkers)}
+	for range r.o.Walkers {
 		w.sinks <- &collector{sink: open()}
 	}
 	// fastwalk knows no context: the callback refuses to go on.
-	err := o.FS.Walk(w.start, o.Walkers, w.visit)
-	if errors.Is(err, errStopped) {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return w.report.report(), fmt.Errorf("walk %s: %w", usage.Escape(o.Root), err)
-	}
-	return w.report.report(), nil
+	return r.end(r.o.FS.Walk(w.start, r.o.Walkers, w.visit))
 }
 
-// fastwalker is one walk in progress.
+// fastwalker is one walk in progress; its rules are set by the first visit.
 type fastwalker struct {
-	ctx    context.Context //nolint:containedctx // lives as long as the walk: fastwalk passes none
-	stop   context.CancelCauseFunc
-	o      Options
-	start  string
-	rules  *rules // set by the first visit, that of the root
-	report *reporter
-	dirs   dirTable
-	sinks  chan *collector // those that no walker uses; as many as walkers, so one is always there
+	*run
+	start string
+	dirs  dirTable
+	sinks chan *collector // those that no walker uses; as many as walkers, so one is always there
 }
 
 // collector is a sink with room for one entry, so that entries cost no allocation.
@@ -74,9 +59,6 @@ type collector struct {
 	name    []byte
 }
 
-// errStopped makes fastwalk return; why it stopped is the cause of ctx.
-var errStopped = errors.New("walk stopped")
-
 // visit is fastwalk's callback. A directory is visited right before it is read,
 // by the walker that reads it, and again with an error when reading fails.
 // fs.SkipDir may only be returned for directories: for others it would end the walk.
@@ -84,11 +66,7 @@ func (w *fastwalker) visit(path string, d fs.DirEntry, readErr error) (err error
 	if w.ctx.Err() != nil {
 		return errStopped
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = w.fail(&PanicError{Path: path, Value: v, Stack: debug.Stack()})
-		}
-	}()
+	defer func() { w.recovered(recover(), path, &err) }()
 	if readErr != nil {
 		return w.unreadable(path, readErr)
 	}
@@ -124,7 +102,7 @@ func (w *fastwalker) entry(c *collector, path string, d fs.DirEntry) error {
 		return leave(d)
 	}
 	parent := w.dirs.get(path[:len(path)-len(name)-1])
-	if reason := w.rules.skip(path, name, parent, e, mount); reason != "" {
+	if reason := w.rules.skip(parent, name, e, mount); reason != "" {
 		w.report.skip(reason, w.below(path))
 		return leave(d)
 	}
@@ -166,23 +144,6 @@ func (w *fastwalker) unreadable(path string, err error) error {
 	}
 	w.report.failed(op, w.below(path), err)
 	return nil
-}
-
-// wait asks for one operation.
-func (w *fastwalker) wait() error {
-	if w.o.Limiter == nil {
-		return nil
-	}
-	if err := w.o.Limiter.WaitN(w.ctx, 1); err != nil {
-		return w.fail(err)
-	}
-	return nil
-}
-
-// fail ends the walk; the first reason is the one that is told.
-func (w *fastwalker) fail(err error) error {
-	w.stop(err)
-	return errStopped
 }
 
 // below returns the path below the root.

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -46,16 +48,18 @@ func TestErrorsAreData(t *testing.T) {
 }
 
 func TestReadingFailsHalfway(t *testing.T) {
-	o := faulty(t, map[string]*walktest.Fault{"a": {Read: unix.EIO, ReadAfter: 2}})
-	o.Walkers = 3
-	c, report, err := tryWalk(t.Context(), t, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := len(c.paths()); got != 1+2+3+2 {
-		t.Errorf("%q counted, want all but one entry of a, and a once", c.paths())
-	}
-	wantErrors(t, report, failure("readdir", "EIO", "input/output error", "a"))
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		o := faulty(t, map[string]*walktest.Fault{"a": {Read: unix.EIO, ReadAfter: 2}})
+		o.Walkers = 3
+		c, report, err := tryWalk(t.Context(), t, engine, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(c.paths()); got != 1+2+3+2 {
+			t.Errorf("%q counted, want all but one entry of a, and a once", c.paths())
+		}
+		wantErrors(t, report, failure("readdir", "EIO", "input/output error", "a"))
+	})
 }
 
 func TestVanished(t *testing.T) {
@@ -72,30 +76,81 @@ func TestVanished(t *testing.T) {
 }
 
 func TestReplacedBetweenListingAndStat(t *testing.T) {
-	var o walk.Options
-	swap := func(path string, put func(path string) error) func() {
-		return func() {
-			if err := errors.Join(os.RemoveAll(o.Root+path), put(o.Root+path)); err != nil {
-				t.Error(err)
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		var o walk.Options
+		swap := func(path string, put func(path string) error) func() {
+			return func() {
+				if err := errors.Join(os.RemoveAll(o.Root+path), put(o.Root+path)); err != nil {
+					t.Error(err)
+				}
 			}
 		}
-	}
-	o = faulty(t, map[string]*walktest.Fault{
-		"a":   {BeforeStat: swap("/a", func(path string) error { return os.Symlink("/etc", path) })},
-		"b/1": {BeforeStat: swap("/b/1", func(path string) error { return os.Mkdir(path, 0o755) })},
-		"b/2": {BeforeStat: swap("/b/2", func(path string) error { return unix.Mkfifo(path, 0o644) })},
+		o = faulty(t, map[string]*walktest.Fault{
+			"a":   {BeforeStat: swap("/a", func(path string) error { return os.Symlink("/etc", path) })},
+			"b/1": {BeforeStat: swap("/b/1", func(path string) error { return os.Mkdir(path, 0o755) })},
+			"b/2": {BeforeStat: swap("/b/2", func(path string) error { return unix.Mkfifo(path, 0o644) })},
+		})
+		o.Walkers = 2
+		c, report, err := tryWalk(t.Context(), t, engine, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.entries["a"].Type != usage.Symlink || c.entries["b/2"].Type != usage.Special {
+			t.Errorf("a = %+v, b/2 = %+v", c.entries["a"], c.entries["b/2"])
+		}
+		if engine == (walk.Engine(walk.Openat{})) {
+			wantPaths(t, c, "a", "b", "b/1", "b/2", "b/3")
+			wantErrors(t, report)
+			return
+		}
+		// fastwalk takes b/1 for what was listed. What is in it is not known: that must show.
+		wantPaths(t, c, "a", "b", "b/2", "b/3")
+		wantErrors(t, report, failure("readdir", "EISDIR", "is a directory", "b/1"))
 	})
-	o.Walkers = 2
-	c, report, err := tryWalk(t.Context(), t, o)
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestReplacedBetweenStatAndOpen(t *testing.T) {
+	var o walk.Options
+	swap := func(put func(path string) error) *walktest.Fault {
+		return &walktest.Fault{Change: func(*usage.Entry, *uint64) {
+			if err := errors.Join(os.Rename(o.Root+"/a", o.Root+"/moved"), put(o.Root+"/a")); err != nil {
+				t.Error(err)
+			}
+		}}
 	}
-	wantPaths(t, c, "a", "b", "b/2", "b/3")
-	if c.entries["a"].Type != usage.Symlink || c.entries["b/2"].Type != usage.Special {
-		t.Errorf("a = %+v, b/2 = %+v", c.entries["a"], c.entries["b/2"])
+	for name, fault := range map[string]*walktest.Fault{
+		"nothing":             swap(func(string) error { return nil }),
+		"a symbolic link":     swap(func(path string) error { return os.Symlink("moved", path) }),
+		"a FIFO":              swap(func(path string) error { return unix.Mkfifo(path, 0o644) }),
+		"a file":              swap(func(path string) error { return os.WriteFile(path, nil, 0o600) }),
+		"another directory":   swap(func(path string) error { return os.Mkdir(path, 0o755) }),
+		"a look-alike device": {Opened: func(e *usage.Entry, _ *uint64) { e.Dev++ }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o = faulty(t, map[string]*walktest.Fault{"a": fault})
+			o.Walkers = 1
+			c, report, err := tryWalk(t.Context(), t, walk.Openat{}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{"a/1", "moved/1"} {
+				if _, found := c.entries[path]; found {
+					t.Errorf("%s is counted", path)
+				}
+			}
+			if report.Vanished != 1 || len(report.Errors) != 0 {
+				t.Errorf("report = %+v, want a to have vanished", report)
+			}
+		})
 	}
-	// What is in b/1 is not known: that must show.
-	wantErrors(t, report, failure("readdir", "EISDIR", "is a directory", "b/1"))
+}
+
+// Opening a directory may mount another file system on it.
+func TestAutomount(t *testing.T) {
+	o := faulty(t, map[string]*walktest.Fault{"a": {Opened: func(_ *usage.Entry, mount *uint64) { *mount++ }}})
+	c, report := doWalkWith(t, o, walk.Openat{})
+	wantPaths(t, c, "a", "b", "b/1", "b/2", "b/3")
+	wantSkipped(t, report, skipped(usage.SkipMount, "a"))
 }
 
 func TestWildAttributes(t *testing.T) {
@@ -123,19 +178,21 @@ func TestOtherMountByNumber(t *testing.T) {
 }
 
 func TestRootThatCannotBeRead(t *testing.T) {
-	for name, fault := range map[string]*walktest.Fault{
-		"stat":      {Stat: unix.EACCES},
-		"open":      {Open: unix.EACCES},
-		"automount": {Change: func(_ *usage.Entry, mount *uint64) { *mount = walk.NoMount }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := faulty(t, map[string]*walktest.Fault{"": fault})
-			_, _, err := tryWalk(t.Context(), t, o)
-			if err == nil || !strings.Contains(err.Error(), o.Root) {
-				t.Errorf("error %v does not name %s", err, o.Root)
-			}
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		for name, fault := range map[string]*walktest.Fault{
+			"stat":      {Stat: unix.EACCES},
+			"open":      {Open: unix.EACCES},
+			"automount": {Change: func(_ *usage.Entry, mount *uint64) { *mount = walk.NoMount }},
+		} {
+			t.Run(name, func(t *testing.T) {
+				o := faulty(t, map[string]*walktest.Fault{"": fault})
+				_, _, err := tryWalk(t.Context(), t, engine, o)
+				if err == nil || !strings.Contains(err.Error(), o.Root) {
+					t.Errorf("error %v does not name %s", err, o.Root)
+				}
+			})
+		}
+	})
 }
 
 func TestSamplesDoNotDependOnTiming(t *testing.T) {
@@ -161,15 +218,17 @@ func TestSamplesDoNotDependOnTiming(t *testing.T) {
 }
 
 func TestPanicEndsTheWalk(t *testing.T) {
-	for _, walkers := range []int{1, 7} {
-		o := faulty(t, map[string]*walktest.Fault{"b/2": {BeforeStat: func() { panic("boom") }}})
-		o.Walkers = walkers
-		_, _, err := tryWalk(t.Context(), t, o)
-		fault := new(walk.PanicError)
-		if !errors.As(err, &fault) || fault.Value != "boom" || !strings.HasSuffix(fault.Path, "/b/2") {
-			t.Errorf("error = %v", err)
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		for _, walkers := range []int{1, 7} {
+			o := faulty(t, map[string]*walktest.Fault{"b/2": {BeforeStat: func() { panic("boom") }}})
+			o.Walkers = walkers
+			_, _, err := tryWalk(t.Context(), t, engine, o)
+			fault := new(walk.PanicError)
+			if !errors.As(err, &fault) || fault.Value != "boom" || !strings.Contains(fault.Path, "/b") {
+				t.Errorf("error = %v", err)
+			}
 		}
-	}
+	})
 }
 
 type panickingSink struct{}
@@ -186,41 +245,45 @@ func TestPanicOfASink(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	for _, walkers := range []int{1, 7} {
-		ctx, cancel := context.WithCancel(t.Context())
-		var after atomic.Int64
-		// The first stat of a file in b cancels and returns late; nothing new begins then.
-		stop := &walktest.Fault{BeforeStat: func() {
-			cancel()
-			<-ctx.Done()
-		}}
-		faults := map[string]*walktest.Fault{"b/1": stop, "b/2": stop, "b/3": stop}
-		for _, path := range []string{"a", "a/1", "a/2", "a/3"} {
-			faults[path] = &walktest.Fault{BeforeStat: func() {
-				if ctx.Err() != nil {
-					after.Add(1)
-				}
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		for _, walkers := range []int{1, 7} {
+			ctx, cancel := context.WithCancel(t.Context())
+			var after atomic.Int64
+			// The first stat of a file in b cancels and returns late; nothing new begins then.
+			stop := &walktest.Fault{BeforeStat: func() {
+				cancel()
+				<-ctx.Done()
 			}}
+			faults := map[string]*walktest.Fault{"b/1": stop, "b/2": stop, "b/3": stop}
+			for _, path := range []string{"a", "a/1", "a/2", "a/3"} {
+				faults[path] = &walktest.Fault{BeforeStat: func() {
+					if ctx.Err() != nil {
+						after.Add(1)
+					}
+				}}
+			}
+			o := faulty(t, faults)
+			o.Walkers = walkers
+			_, _, err := tryWalk(ctx, t, engine, o)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error = %v", err)
+			}
+			if n := after.Load(); n > int64(walkers) {
+				t.Errorf("%d operations began after the cancel", n)
+			}
 		}
-		o := faulty(t, faults)
-		o.Walkers = walkers
-		_, _, err := tryWalk(ctx, t, o)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("error = %v", err)
-		}
-		if n := after.Load(); n > int64(walkers) {
-			t.Errorf("%d operations began after the cancel", n)
-		}
-	}
+	})
 }
 
 func TestCancelledBeforeItBegins(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c, _, err := tryWalk(ctx, t, faulty(t, nil))
-	if !errors.Is(err, context.Canceled) || len(c.entries) != 0 {
-		t.Errorf("error = %v, entries %q", err, c.paths())
-	}
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		c, _, err := tryWalk(ctx, t, engine, faulty(t, nil))
+		if !errors.Is(err, context.Canceled) || len(c.entries) != 0 {
+			t.Errorf("error = %v, entries %q", err, c.paths())
+		}
+	})
 }
 
 // counter is a limiter that grants a number of operations.
@@ -239,17 +302,19 @@ func (c *counter) WaitN(_ context.Context, n int) error {
 }
 
 func TestLimiterIsAskedForEachOperation(t *testing.T) {
-	o := faulty(t, nil)
-	limiter := &counter{limit: 1000}
-	o.Walkers, o.Limiter = 3, limiter
-	c, _, err := tryWalk(t.Context(), t, o)
-	if want := int64(len(c.paths()) + 3); err != nil || limiter.granted.Load() != want {
-		t.Errorf("%d operations, %v, want %d: a stat per entry, a read per directory", limiter.granted.Load(), err, want)
-	}
-	o.Limiter = &counter{limit: 4}
-	if _, _, err := tryWalk(t.Context(), t, o); !errors.Is(err, errEnough) {
-		t.Errorf("error = %v", err)
-	}
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		o := faulty(t, nil)
+		limiter := &counter{limit: 1000}
+		o.Walkers, o.Limiter = 3, limiter
+		c, _, err := tryWalk(t.Context(), t, engine, o)
+		if want := int64(len(c.paths()) + 3); err != nil || limiter.granted.Load() != want {
+			t.Errorf("%d operations, %v, want %d: a stat per entry, a read per directory", limiter.granted.Load(), err, want)
+		}
+		o.Limiter = &counter{limit: 4}
+		if _, _, err := tryWalk(t.Context(), t, engine, o); !errors.Is(err, errEnough) {
+			t.Errorf("error = %v", err)
+		}
+	})
 }
 
 // listing is an FS whose tree is a list of paths: slashes at the end mark
@@ -275,6 +340,36 @@ func (l listing) Stat(path string, e *usage.Entry) (uint64, error) {
 
 func (listing) ReadOnlySubvolume(string) bool { return false }
 
+func (l listing) OpenDir(path string) (walk.Directory, error) { return &listedDir{l, path, false}, nil }
+
+// listedDir is an open directory of a listing.
+type listedDir struct {
+	l    listing
+	path string
+	read bool
+}
+
+func (d *listedDir) Stat(e *usage.Entry) (uint64, error) { return d.l.Stat(d.path, e) }
+
+func (d *listedDir) StatAt(name string, e *usage.Entry) (uint64, error) {
+	return d.l.Stat(filepath.Join(d.path, name), e)
+}
+
+func (d *listedDir) Readdirnames(int) (names []string, err error) {
+	if d.read {
+		return nil, io.EOF
+	}
+	d.read = true
+	for _, path := range d.l {
+		if path != d.path && filepath.Dir(path) == d.path {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names, nil
+}
+
+func (d *listedDir) Close() error { return nil }
+
 // listed is the entry of a path in a listing.
 type listed string
 
@@ -284,9 +379,11 @@ func (l listed) Type() fs.FileMode          { return 0 }
 func (l listed) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 
 func TestTheRootOfTheMachine(t *testing.T) {
-	c, _, err := tryWalk(t.Context(), t, walk.Options{Root: "/", FS: listing{"/", "/etc", "/x", "/etc/passwd"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantPaths(t, c, "etc", "etc/passwd", "x")
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		c, _, err := tryWalk(t.Context(), t, engine, walk.Options{Root: "/", FS: listing{"/", "/etc", "/x", "/etc/passwd"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPaths(t, c, "etc", "etc/passwd", "x")
+	})
 }

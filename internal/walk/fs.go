@@ -18,9 +18,24 @@ type FS interface {
 	// and Dir, and tells which mount it is on: a number that only serves to
 	// compare, NoMount for a place where another one would be mounted.
 	Stat(path string, e *usage.Entry) (mount uint64, err error)
+	// OpenDir opens the directory at path, of any length, which must be one and
+	// no symbolic link to one.
+	OpenDir(path string) (Directory, error)
 	// ReadOnlySubvolume reports whether the directory at path is the root of a
 	// read-only btrfs subvolume, that is a snapshot. It opens the directory.
 	ReadOnlySubvolume(path string) bool
+}
+
+// Directory is an open directory, for one goroutine.
+type Directory interface {
+	// Stat reads the attributes of the directory itself, as FS.Stat does.
+	Stat(e *usage.Entry) (mount uint64, err error)
+	// StatAt reads the attributes of the entry called name.
+	StatAt(name string, e *usage.Entry) (mount uint64, err error)
+	// Readdirnames returns at most n further names in the order of the
+	// directory, and io.EOF after the last.
+	Readdirnames(n int) ([]string, error)
+	Close() error
 }
 
 // NoMount is the mount of an automount point that nobody has entered yet.

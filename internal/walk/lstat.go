@@ -8,11 +8,15 @@ import (
 	"fstally/internal/usage"
 )
 
-// lstat reads the attributes of path with lstat(2), which every system has, and
-// takes the device for the mount.
-func lstat(path string, e *usage.Entry) (mount uint64, err error) {
+// lstat reads the attributes of name, relative to the directory at and "" for
+// that itself, with calls that every system has. It takes the device for the mount.
+func lstat(at int, name string, e *usage.Entry) (mount uint64, err error) {
 	var st unix.Stat_t
-	if err := retry(func() error { return unix.Lstat(path, &st) }); err != nil {
+	call := func() error { return unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW) }
+	if name == "" {
+		call = func() error { return unix.Fstat(at, &st) }
+	}
+	if err := retry(call); err != nil {
 		return NoMount, err
 	}
 	// The widths of these fields differ between systems.

@@ -11,6 +11,7 @@ import (
 // rules decide what belongs to a scan. They are fixed once the root was seen.
 type rules struct {
 	fs        FS
+	root      string // without a slash at its end
 	mount     uint64 // that the root is on
 	snapshots []string
 	fileset   func(parent *usage.Dir, name string) string
@@ -30,7 +31,7 @@ func newRules(o *Options, e *usage.Entry) (*rules, *usage.Dir, error) {
 		return nil, nil, fmt.Errorf("the root %s is not mounted", usage.Escape(o.Root))
 	}
 	e.Name, e.Dir = nil, &usage.Dir{}
-	r := &rules{fs: o.FS, mount: mount, snapshots: o.Snapshots, fileset: o.Fileset}
+	r := &rules{fs: o.FS, root: dirKey(o.Root), mount: mount, snapshots: o.Snapshots, fileset: o.Fileset}
 	if o.Part == "" {
 		return r, nil, nil
 	}
@@ -67,14 +68,14 @@ const btrfsSubvolumeIno = 256
 // Users must not be able to hide data in a directory of a snapshot's name, so
 // the name alone counts only where storage systems put it: at the root of the
 // scan and of filesets. Elsewhere the file system has to say so too.
-func (r *rules) skip(path, name string, parent *usage.Dir, e *usage.Entry, mount uint64) usage.SkipReason {
+func (r *rules) skip(parent *usage.Dir, name string, e *usage.Entry, mount uint64) usage.SkipReason {
 	snapshot := e.Type == usage.Directory && slices.Contains(r.snapshots, name)
 	switch {
 	case snapshot && (mount != r.mount || top(parent)):
 		return usage.SkipSnapshot
 	case mount != r.mount:
 		return usage.SkipMount
-	case snapshot && e.Ino == btrfsSubvolumeIno && r.fs.ReadOnlySubvolume(path):
+	case snapshot && e.Ino == btrfsSubvolumeIno && r.fs.ReadOnlySubvolume(r.root+"/"+parent.Join([]byte(name))):
 		return usage.SkipSnapshot
 	default:
 		return ""

@@ -131,27 +131,29 @@ func TestSnapshotNames(t *testing.T) {
 }
 
 func TestPart(t *testing.T) {
-	root := t.TempDir()
-	tree.Make(t, root, tree.Dir{
-		"a": tree.Dir{"b": tree.Dir{"c": tree.Dir{"f": tree.File{}}}}, "l": tree.Symlink{To: "a"}, "g": tree.File{},
-	})
-	o := walk.Options{Root: root, Part: "a/b", Walkers: 2, Fileset: func(parent *usage.Dir, name string) string {
-		return parent.Fileset + "/" + name
-	}}
-	c, _, err := tryWalk(t.Context(), t, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"a/b", "a/b/c", "a/b/c/f"}
-	if got := c.paths(); !slices.Equal(got, want) || c.entries["a/b/c/f"].Fileset != "/a/b/c" {
-		t.Errorf("paths %q, want %q, as in a walk of the root", got, want)
-	}
-	for _, part := range []string{"none", "g", "l/b"} {
-		o.Part = part
-		if _, _, err := tryWalk(t.Context(), t, o); err == nil {
-			t.Errorf("part %q is walked", part)
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		root := t.TempDir()
+		tree.Make(t, root, tree.Dir{
+			"a": tree.Dir{"b": tree.Dir{"c": tree.Dir{"f": tree.File{}}}}, "l": tree.Symlink{To: "a"}, "g": tree.File{},
+		})
+		o := walk.Options{Root: root, Part: "a/b", Walkers: 2, Fileset: func(parent *usage.Dir, name string) string {
+			return parent.Fileset + "/" + name
+		}}
+		c, _, err := tryWalk(t.Context(), t, engine, o)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		want := []string{"a/b", "a/b/c", "a/b/c/f"}
+		if got := c.paths(); !slices.Equal(got, want) || c.entries["a/b/c/f"].Fileset != "/a/b/c" {
+			t.Errorf("paths %q, want %q, as in a walk of the root", got, want)
+		}
+		for _, part := range []string{"none", "g", "l/b"} {
+			o.Part = part
+			if _, _, err := tryWalk(t.Context(), t, engine, o); err == nil {
+				t.Errorf("part %q is walked", part)
+			}
+		}
+	})
 }
 
 func TestDeeperThanPathMax(t *testing.T) {
@@ -173,7 +175,13 @@ func TestDeeperThanPathMax(t *testing.T) {
 		at = next
 	}
 	_ = unix.Close(at)
-	c, report := doWalk(t, walk.Options{Root: root})
+	c, report := doWalkWith(t, walk.Options{Root: root}, walk.Openat{})
+	if got := len(c.paths()); got != 31 {
+		t.Errorf("openat counts %d directories, want 31", got)
+	}
+	wantErrors(t, report)
+
+	c, report = doWalkWith(t, walk.Options{Root: root}, walk.Fastwalk{})
 	fits := (unix.PathMax - 1 - len(root)) / (len(name) + 1)
 	if got := len(c.paths()); got != 1+fits {
 		t.Errorf("%d directories counted, want %d", got, 1+fits)
@@ -183,18 +191,20 @@ func TestDeeperThanPathMax(t *testing.T) {
 }
 
 func TestRootThatCannotBeWalked(t *testing.T) {
-	dir := t.TempDir()
-	tree.Make(t, dir, tree.Dir{"file": tree.File{}, "link": tree.Symlink{To: "."}})
-	for _, name := range []string{"none", "file", "link"} {
-		o := walk.Options{Root: filepath.Join(dir, name), Walkers: 3}
-		if c, _, err := tryWalk(t.Context(), t, o); err == nil || len(c.entries) != 0 {
-			t.Errorf("%s is walked: %v", name, c.paths())
+	eachEngine(t, func(t *testing.T, engine walk.Engine) {
+		dir := t.TempDir()
+		tree.Make(t, dir, tree.Dir{"file": tree.File{}, "link": tree.Symlink{To: "."}})
+		for _, name := range []string{"none", "file", "link"} {
+			o := walk.Options{Root: filepath.Join(dir, name), Walkers: 3}
+			if c, _, err := tryWalk(t.Context(), t, engine, o); err == nil || len(c.entries) != 0 {
+				t.Errorf("%s is walked: %v", name, c.paths())
+			}
 		}
-	}
-	o := walk.Options{Root: dir + "//"}
-	if _, _, err := tryWalk(t.Context(), t, o); err != nil {
-		t.Errorf("slashes at the end of the root: %v", err)
-	}
+		o := walk.Options{Root: dir + "//"}
+		if _, _, err := tryWalk(t.Context(), t, engine, o); err != nil {
+			t.Errorf("slashes at the end of the root: %v", err)
+		}
+	})
 }
 
 func TestUnreadableDirectories(t *testing.T) {

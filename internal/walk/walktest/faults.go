@@ -34,8 +34,10 @@ type Fault struct {
 
 	// Open is the error of opening the directory.
 	Open error
-	// Read is the error of listing the directory, after as many entries that
-	// are no directories as ReadAfter says.
+	// Opened alters the attributes of the directory once it is open.
+	Opened func(e *usage.Entry, mount *uint64)
+	// Read is the error of listing the directory, once ReadAfter entries that
+	// are no directories were read; it serves one walk.
 	Read      error
 	ReadAfter int64
 	// Twice lists each entry of the directory two times.
@@ -105,18 +107,71 @@ func (f *FS) read(path string, d fs.DirEntry, fn fs.WalkDirFunc) error {
 
 // Stat implements walk.FS.
 func (f *FS) Stat(path string, e *usage.Entry) (uint64, error) {
-	fault := f.at(path)
-	if fault.BeforeStat != nil {
-		fault.BeforeStat()
+	return f.at(path).stat(e, func() (uint64, error) { return f.below().Stat(path, e) })
+}
+
+// stat reads attributes unless they cannot be read.
+func (f *Fault) stat(e *usage.Entry, read func() (uint64, error)) (uint64, error) {
+	if f.BeforeStat != nil {
+		f.BeforeStat()
 	}
-	if fault.Stat != nil {
-		return walk.NoMount, fault.Stat
+	if f.Stat != nil {
+		return walk.NoMount, f.Stat
 	}
-	mount, err := f.below().Stat(path, e)
-	if err == nil && fault.Change != nil {
-		fault.Change(e, &mount)
+	mount, err := read()
+	if err == nil && f.Change != nil {
+		f.Change(e, &mount)
 	}
 	return mount, err
+}
+
+// OpenDir implements walk.FS.
+func (f *FS) OpenDir(path string) (walk.Directory, error) {
+	fault := f.at(path)
+	if fault.Open != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fault.Open}
+	}
+	d, err := f.below().OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	return &directory{d, f, path, fault}, nil
+}
+
+// directory is an open directory with its faults and those of its entries.
+type directory struct {
+	walk.Directory
+	fs    *FS
+	path  string
+	fault *Fault
+}
+
+// Stat implements walk.Directory.
+func (d *directory) Stat(e *usage.Entry) (uint64, error) {
+	mount, err := d.Directory.Stat(e)
+	if err == nil && d.fault.Opened != nil {
+		d.fault.Opened(e, &mount)
+	}
+	return mount, err
+}
+
+// StatAt implements walk.Directory.
+func (d *directory) StatAt(name string, e *usage.Entry) (uint64, error) {
+	return d.fs.at(d.path+"/"+name).stat(e, func() (uint64, error) { return d.Directory.StatAt(name, e) })
+}
+
+// Readdirnames implements walk.Directory. Names of directories count as
+// entries too for ReadAfter.
+func (d *directory) Readdirnames(n int) ([]string, error) {
+	names, err := d.Directory.Readdirnames(n)
+	if d.fault.Read != nil {
+		left := max(0, d.fault.ReadAfter-d.fault.read.Swap(d.fault.ReadAfter))
+		return names[:min(left, int64(len(names)))], os.NewSyscallError("readdirent", d.fault.Read)
+	}
+	if d.fault.Twice {
+		names = append(names, names...)
+	}
+	return names, err
 }
 
 // ReadOnlySubvolume implements walk.FS.
