@@ -150,22 +150,6 @@ func (p Scan) settings() []pair {
 	return rows
 }
 
-// nothingFailed says what an empty list of errors means: only a complete scan has
-// seen everything.
-func (p Scan) nothingFailed() string {
-	if p.Of.State == usage.Complete {
-		return "Nothing: every directory and entry was read."
-	}
-	return "Nothing is known: the scan did not come to its end."
-}
-
-func (p Scan) nothingSkipped() string {
-	if p.Of.State == usage.Complete {
-		return "Nothing: no other mounts and no snapshot directories were met."
-	}
-	return p.nothingFailed()
-}
-
 func samplesWords(count int64, shown int) string {
 	if count == int64(shown) {
 		return component.Plural(count, "path", "paths")

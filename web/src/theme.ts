@@ -5,10 +5,12 @@ const KEY = "fstally-theme";
 const WORDS = { auto: "automatic", light: "light", dark: "dark" };
 type Theme = keyof typeof WORDS;
 
-/** Told when the colours have changed, by the button or by the system. */
+/** Calls back when the colours have changed: by the button, the system or print. */
 export function onThemeChange(changed: () => void): void {
   document.addEventListener("themechange", changed);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+    matchMedia(query).addEventListener("change", changed);
+  }
 }
 
 export function themeButton(): void {

@@ -20,11 +20,11 @@ func Handler() http.Handler {
 	mux.Handle("GET "+static.Prefix, static.Handler())
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		for _, p := range Pages() {
+		for _, p := range Pages("") {
 			fmt.Fprintf(w, "<p><a href=\"/pages/%[1]s\">%[1]s</a></p>\n", templ.EscapeString(p.Name))
 		}
 	})
-	for _, p := range Pages() {
+	for _, p := range Pages("") {
 		mux.HandleFunc("GET /pages/"+p.Name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Security-Policy", ContentPolicy)
 			templ.Handler(p).ServeHTTP(w, r)

@@ -18,38 +18,51 @@ type Page struct {
 	templ.Component
 }
 
-// Pages returns all pages in all states.
-func Pages() []Page {
+// Pages returns all pages in all states, for a site at the base path.
+func Pages(base string) []Page {
+	bare := func(title string) component.Frame { return at(base, bareFrame(title)) }
+	capacity := func(p page.Capacity) templ.Component {
+		p.Frame = at(base, p.Frame)
+		return page.CapacityPage(p)
+	}
+	files := func(p page.Files) templ.Component {
+		p.Frame = at(base, p.Frame)
+		return page.FilesPage(p)
+	}
+	scan := func(p page.Scan) templ.Component {
+		p.Frame = at(base, p.Frame)
+		return page.ScanPage(p)
+	}
 	return []Page{
-		{"capacity", page.CapacityPage(Capacity())},
-		{"capacity-by-files", page.CapacityPage(capacityBy(usage.Files))},
-		{"capacity-older", page.CapacityPage(olderCapacity())},
-		{"capacity-first-scan", page.CapacityPage(firstCapacity())},
-		{"capacity-three-scans", page.CapacityPage(youngCapacity())},
-		{"capacity-empty", page.CapacityPage(emptyCapacity())},
-		{"capacity-hostile", page.CapacityPage(HostileCapacity())},
-		{"capacity-huge", page.CapacityPage(HugeCapacity())},
-		{"files", page.FilesPage(Files())},
-		{"files-type", page.FilesPage(typedFiles())},
-		{"files-fine", page.FilesPage(fineFiles())},
-		{"files-hostile", page.FilesPage(hostileFiles())},
-		{"files-few", page.FilesPage(fewFiles())},
-		{"files-empty", page.FilesPage(emptyFiles())},
-		{"scan-complete", page.ScanPage(endedScan(usage.Complete, usage.Partial))},
-		{"scan-suspect", page.ScanPage(endedScan(usage.Complete, usage.Suspect))},
-		{"scan-failed", page.ScanPage(endedScan(usage.Failed, ""))},
-		{"scan-running", page.ScanPage(runningScan(usage.Running))},
-		{"scan-queued", page.ScanPage(runningScan(usage.Queued))},
-		{"first-run", page.FirstRunPage(page.FirstRun{Frame: bareFrame("Welcome")})},
-		{"first-run-scanning", page.FirstRunPage(firstRun())},
-		{"login", page.LoginPage(page.Login{Frame: bareFrame("Access token")})},
-		{"login-refused", page.LoginPage(page.Login{Frame: bareFrame("Access token"), Refused: true, Next: "/"})},
+		{"capacity", capacity(Capacity())},
+		{"capacity-by-files", capacity(capacityBy(usage.Files))},
+		{"capacity-older", capacity(olderCapacity())},
+		{"capacity-first-scan", capacity(firstCapacity())},
+		{"capacity-three-scans", capacity(youngCapacity())},
+		{"capacity-empty", capacity(emptyCapacity())},
+		{"capacity-hostile", capacity(HostileCapacity())},
+		{"capacity-huge", capacity(HugeCapacity())},
+		{"files", files(Files())},
+		{"files-type", files(typedFiles())},
+		{"files-fine", files(fineFiles())},
+		{"files-hostile", files(hostileFiles())},
+		{"files-few", files(fewFiles())},
+		{"files-empty", files(emptyFiles())},
+		{"scan-complete", scan(endedScan(usage.Complete, usage.Partial))},
+		{"scan-suspect", scan(endedScan(usage.Complete, usage.Suspect))},
+		{"scan-failed", scan(endedScan(usage.Failed, ""))},
+		{"scan-running", scan(runningScan(usage.Running))},
+		{"scan-queued", scan(runningScan(usage.Queued))},
+		{"first-run", page.FirstRunPage(page.FirstRun{Frame: bare("Welcome")})},
+		{"first-run-scanning", page.FirstRunPage(firstRun(bare("First scan")))},
+		{"login", page.LoginPage(page.Login{Frame: bare("Access token")})},
+		{"login-refused", page.LoginPage(page.Login{Frame: bare("Access token"), Refused: true, Next: "/"})},
 		{"error-404", page.ErrorPage(page.Error{
-			Frame: bareFrame("Not found"), Status: 404, Message: `There is no file system "scrtach".`,
+			Frame: bare("Not found"), Status: 404, Message: `There is no file system "scrtach".`,
 			Remedy: "Choose one of those on the first page, or add it with fstally fs add scrtach PATH.",
 		})},
 		{"error-500", page.ErrorPage(page.Error{
-			Frame: bareFrame("Failure"), Status: 500, Message: "The page could not be made.",
+			Frame: bare("Failure"), Status: 500, Message: "The page could not be made.",
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
@@ -59,6 +72,11 @@ func zone() *time.Location { return time.FixedZone("CET", 3600) }
 
 // now is the time of every request here.
 func now() time.Time { return time.Date(2026, 11, 30, 10, 42, 0, 0, zone()) }
+
+func at(base string, f component.Frame) component.Frame {
+	f.Base = base
+	return f
+}
 
 func bareFrame(title string) component.Frame {
 	return component.Frame{Title: title, Now: now(), Version: "0.1.0", State: url.Values{}}
@@ -221,8 +239,8 @@ func HugeCapacity() page.Capacity {
 	exact := usage.ByteCount(9007199254740993)
 	for _, r := range []*component.Ranking{&p.Users, &p.Types, &p.Filesets} {
 		rows := []usage.Row{
-			{Key: "big", Name: "big", Measures: usage.Measures{Files: 1 << 62, Allocated: usage.MaxBytes.Sub(exact)}},
-			{Key: "exact", Name: "exact", Measures: usage.Measures{Files: 1, Allocated: exact}},
+			{Key: "1001", Name: "big", Measures: usage.Measures{Files: 1 << 62, Allocated: usage.MaxBytes.Sub(exact)}},
+			{Key: "1002", Name: "exact", Measures: usage.Measures{Files: 1, Allocated: exact}},
 		}
 		total := usage.Measures{Files: 1<<62 + 1, Allocated: usage.MaxBytes}
 		r.Top = report.NewTop(r.Dimension, usage.Allocated, usage.Table{Rows: rows, Total: total, Count: 2})
@@ -353,11 +371,11 @@ func runningScan(state usage.ScanState) page.Scan {
 	return p
 }
 
-func firstRun() page.FirstRun {
+func firstRun(f component.Frame) page.FirstRun {
 	running := runningScan(usage.Running).Of
 	failed := endedScan(usage.Failed, "").Of
 	return page.FirstRun{
-		Frame: bareFrame("First scan"),
+		Frame: f,
 		Waiting: []page.Waiting{
 			{FileSystem: *scratch(), Scan: &running},
 			{FileSystem: usage.FileSystem{ID: 2, Name: "home", Root: "/gpfs/home"}},

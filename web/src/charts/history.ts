@@ -34,8 +34,9 @@ export function history(data: HistoryData, width: number): Option {
   };
   const few = data.times.length <= 40;
   const found = "found by scans";
-  const used = "used (file system)";
-  const size = "size";
+  // What would flatten the rest is hidden until its name is clicked.
+  const used = dwarfed ? "show used (file system)" : "used (file system)";
+  const size = dwarfed ? "show size" : "size";
   const ahead = "forecast";
   const forecast = dwarfed ? undefined : data.forecast;
   const hasUsed = known(data.used).length > 0;
@@ -52,7 +53,7 @@ export function history(data: HistoryData, width: number): Option {
       itemHeight: 8,
       itemGap: 16,
       textStyle: text(),
-      inactiveColor: colour("line-strong"),
+      inactiveColor: colour("faint"),
       data: [
         { name: found, icon: "roundRect" },
         ...(hasUsed ? [{ name: used, icon: LINE }, { name: size, icon: DASHES }] : []),
