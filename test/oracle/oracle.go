@@ -21,17 +21,18 @@ type Options struct {
 // Result is what `fstally scan --dry-run --format json` prints, as far as a
 // tree determines it.
 type Result struct {
-	Entries     int64    `json:"entries"`
-	Files       int64    `json:"files"`
-	Inodes      int64    `json:"inodes"`
-	Directories int64    `json:"directories"`
-	Symlinks    int64    `json:"symlinks"`
-	Specials    int64    `json:"specials"`
-	Links       int64    `json:"links"` // names of files
-	Errors      int64    `json:"errors"`
-	Size        *big.Int `json:"size"`
-	Allocated   *big.Int `json:"allocated"`
-	Slack       *big.Int `json:"slack"`
+	Started     time.Time `json:"started"` // what ages count from; not compared
+	Entries     int64     `json:"entries"`
+	Files       int64     `json:"files"`
+	Inodes      int64     `json:"inodes"`
+	Directories int64     `json:"directories"`
+	Symlinks    int64     `json:"symlinks"`
+	Specials    int64     `json:"specials"`
+	Links       int64     `json:"links"` // names of files
+	Errors      int64     `json:"errors"`
+	Size        *big.Int  `json:"size"`
+	Allocated   *big.Int  `json:"allocated"`
+	Slack       *big.Int  `json:"slack"`
 
 	Users       []Row `json:"users"`
 	Groups      []Row `json:"groups"`
