@@ -52,7 +52,7 @@ func (p Capacity) spaceNote() string {
 		case usage.SkipMount:
 			parts = append(parts, component.Plural(skipped.Count, "other mount was", "other mounts were")+" not entered")
 		default:
-			parts = append(parts, component.Count(skipped.Count)+" left out ("+string(skipped.Reason)+")")
+			parts = append(parts, component.Count(skipped.Count)+" left out ("+usage.Escape(string(skipped.Reason))+")")
 		}
 	}
 	if n := p.Scan.Counters.Errors; n > 0 {

@@ -116,7 +116,7 @@ func limits(p usage.Progress) string {
 	}
 	words := component.Plural(int64(p.Walkers), "walker", "walkers")
 	if p.FSType != "" {
-		words += " on " + p.FSType
+		words += " on " + usage.Escape(p.FSType)
 	}
 	if p.OpsLimit > 0 {
 		return words + ", at most " + component.Plural(int64(p.OpsLimit), "operation", "operations") + " per second"

@@ -124,9 +124,9 @@ func (p Scan) reconciliationNote() string {
 func (p Scan) settings() []pair {
 	s := p.Of
 	rows := []pair{{Name: "Root", Value: usage.Escape(s.Root)}}
-	add := func(name, value string) {
-		if value != "" {
-			rows = append(rows, pair{Name: name, Value: value})
+	add := func(name, raw string) { // an imported result can say anything
+		if raw != "" {
+			rows = append(rows, pair{Name: name, Value: usage.Escape(raw)})
 		}
 	}
 	add("File system", s.FSType)
