@@ -47,7 +47,9 @@ func (r *rows) Values() ([]any, error) {
 // Err is called by pgx.
 func (r *rows) Err() error { return nil }
 
-func (im *importer) copy(ctx context.Context, table string, columns []string, n int, row func(i int, buf []any) []any) error {
+func (im *importer) copy(
+	ctx context.Context, table string, columns []string, n int, row func(i int, buf []any) []any,
+) error {
 	if _, err := im.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, &rows{n: n, row: row}); err != nil {
 		return fmt.Errorf("copy into %s: %w", table, err)
 	}
@@ -72,7 +74,8 @@ func (im *importer) key(d usage.Dimension, v usage.Value) int64 {
 }
 
 func (im *importer) copyCube(ctx context.Context) error {
-	columns := measureNames("tier", "day", "scan_id", "uid", "gid", "file_type_id", "fileset_id", "pool", "size_class", "age_class")
+	columns := measureNames(
+		"tier", "day", "scan_id", "uid", "gid", "file_type_id", "fileset_id", "pool", "size_class", "age_class")
 	cells := im.Summary.Cells
 	return im.copy(ctx, "usage", columns, len(cells), func(i int, buf []any) []any {
 		c := &cells[i]
@@ -104,6 +107,7 @@ func (im *importer) copyMarginals(ctx context.Context) error {
 			im.distinct.Types = int64(len(sums))
 		case usage.Fileset:
 			im.distinct.Filesets = int64(len(sums))
+		default: // the others have few values, or always the same number
 		}
 		if err := im.copyMarginal(ctx, columns, dimensionOf(d), sums); err != nil {
 			return err
@@ -120,7 +124,9 @@ func (im *importer) copyMarginals(ctx context.Context) error {
 	return im.copyMarginal(ctx, columns, byUserFileset, sums)
 }
 
-func (im *importer) copyMarginal(ctx context.Context, columns []string, d dimension, sums map[keyPair]usage.Measures) error {
+func (im *importer) copyMarginal(
+	ctx context.Context, columns []string, d dimension, sums map[keyPair]usage.Measures,
+) error {
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b keyPair) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
 	})
@@ -184,7 +190,8 @@ func (im *importer) copyDirectories(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	columns := measureNames("tier", "day", "scan_id", "preorder", "last", "parent", "path_id", "uid", "gid", "fileset_id", "newest")
+	columns := measureNames(
+		"tier", "day", "scan_id", "preorder", "last", "parent", "path_id", "uid", "gid", "fileset_id", "newest")
 	dirs := im.Summary.Directories
 	return im.copy(ctx, "directory", columns, len(dirs), func(i int, buf []any) []any {
 		d := &dirs[i]

@@ -73,7 +73,9 @@ func saveCategories(ctx context.Context, tx pgx.Tx, sorted []string) (map[string
 	return idsByName(ctx, tx, `SELECT id, name FROM category WHERE name = ANY ($1)`, names)
 }
 
-func saveTypes(ctx context.Context, tx pgx.Tx, categoryOf map[string]string, categories map[string]int64) (map[string]int64, error) {
+func saveTypes(
+	ctx context.Context, tx pgx.Tx, categoryOf map[string]string, categories map[string]int64,
+) (map[string]int64, error) {
 	sorted := slices.Sorted(maps.Keys(categoryOf))
 	names, ids := blobs(sorted), make([]int64, len(sorted))
 	for i, t := range sorted {

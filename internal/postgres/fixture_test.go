@@ -1,7 +1,7 @@
 package postgres_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,16 +27,19 @@ type fixture struct {
 
 var everything = usage.Everything()
 
-func newFixture(t testing.TB) *fixture { return newFixtureIn(t, time.UTC) }
+func newFixture(tb testing.TB) *fixture {
+	tb.Helper()
+	return newFixtureIn(tb, time.UTC)
+}
 
-func newFixtureIn(t testing.TB, zone *time.Location) *fixture {
-	t.Helper()
-	f := &fixture{t: t, url: postgrestest.New(t)}
-	store, err := postgres.Open(t.Context(), f.url, postgres.Options{Location: zone})
+func newFixtureIn(tb testing.TB, zone *time.Location) *fixture {
+	tb.Helper()
+	f := &fixture{t: tb, url: postgrestest.New(tb)}
+	store, err := postgres.Open(tb.Context(), f.url, postgres.Options{Location: zone})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(store.Close)
+	tb.Cleanup(store.Close)
 	f.Store = store
 	f.fs = f.addFileSystem("home")
 	return f
@@ -78,8 +81,7 @@ func (f *fixture) withConn(use func(*pgx.Conn) error) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(f.t.Context()))
-	return use(conn)
+	return errors.Join(use(conn), conn.Close(f.t.Context()))
 }
 
 // request is the import of a scan made elsewhere at that time.

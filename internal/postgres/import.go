@@ -101,8 +101,8 @@ func checkResult(req ImportRequest) error {
 		sum.Add(summary.Cells[i].Measures)
 	}
 	if sum != summary.Totals {
-		return fmt.Errorf("its parts sum to %d inodes with %s bytes allocated, its totals say %d and %s: it is damaged, scan again",
-			sum.Inodes, sum.Allocated, summary.Totals.Inodes, summary.Totals.Allocated)
+		return fmt.Errorf("its parts sum to %d inodes with %s bytes allocated, its totals say %d and %s: "+
+			"it is damaged, scan again", sum.Inodes, sum.Allocated, summary.Totals.Inodes, summary.Totals.Allocated)
 	}
 	for i, d := range summary.Directories {
 		if d.Parent >= i || d.Parent < 0 && i > 0 || d.Last < i || d.Last >= len(summary.Directories) {
@@ -273,14 +273,15 @@ func (im *importer) publish(ctx context.Context) error {
 		"offline_known": meta.Offline, "size_classes": meta.SizeClasses[:],
 
 		"files": sum.Totals.Files, "inodes": sum.Totals.Inodes, "size": numeric(sum.Totals.Size),
-		"allocated": numeric(sum.Totals.Allocated), "slack": numeric(sum.Totals.Slack), "offline": numeric(sum.Totals.Offline),
+		"allocated": numeric(sum.Totals.Allocated), "slack": numeric(sum.Totals.Slack),
+		"offline": numeric(sum.Totals.Offline),
 
 		"entries": sum.Counters.Entries, "links": sum.Counters.Links, "directories": sum.Counters.Directories,
 		"symlinks": sum.Counters.Symlinks, "specials": sum.Counters.Specials, "vanished": sum.Counters.Vanished,
 		"errors": sum.Counters.Errors, "skipped": sum.Counters.Skipped, "squashed": im.squashedInodes(),
 
-		"users": im.distinct.Users, "groups": im.distinct.Groups, "types": im.distinct.Types, "filesets": im.distinct.Filesets,
-		"types_limited": im.typesLimited(),
+		"users": im.distinct.Users, "groups": im.distinct.Groups, "types": im.distinct.Types,
+		"filesets": im.distinct.Filesets, "types_limited": im.typesLimited(),
 
 		"capacity_size": numeric(capacity.Size), "capacity_free": numeric(capacity.Free),
 		"capacity_available": numeric(capacity.Available), "inodes_total": capacity.InodesTotal,
@@ -300,8 +301,12 @@ func (im *importer) publish(ctx context.Context) error {
 			distinct_users = @users, distinct_groups = @groups, distinct_types = @types, distinct_filesets = @filesets,
 			types_limited = @types_limited,
 			capacity_size = @capacity_size, capacity_free = @capacity_free, capacity_available = @capacity_available,
-			inodes_total = @inodes_total, inodes_free = @inodes_free, block_size = @block_size, capacity_source = @capacity_source
-		WHERE id = @id AND (state = 'interrupted' OR state = 'running' AND owner = @owner OR state = 'complete' AND result_id IS NULL)`
+			inodes_total = @inodes_total, inodes_free = @inodes_free, block_size = @block_size,
+			capacity_source = @capacity_source
+		WHERE id = @id AND (
+			state = 'interrupted'
+			OR state = 'running' AND owner = @owner
+			OR state = 'complete' AND result_id IS NULL) -- made by admit`
 	tag, err := im.tx.Exec(ctx, complete, args)
 	if err != nil {
 		return fmt.Errorf("complete scan %d: %w", im.ScanID, err)
@@ -313,7 +318,8 @@ func (im *importer) publish(ctx context.Context) error {
 		return nil
 	}
 	const turn = `
-		UPDATE filesystem AS f SET current_scan_id = $2, fs_type = $4, identity = CASE WHEN $5 = ''::bytea THEN identity ELSE $5 END
+		UPDATE filesystem AS f SET current_scan_id = $2, fs_type = $4,
+			identity = CASE WHEN $5 = ''::bytea THEN identity ELSE $5 END
 		WHERE id = $1 AND NOT EXISTS (
 			SELECT FROM scan AS s
 			WHERE s.id = f.current_scan_id AND s.started_at > $3)`

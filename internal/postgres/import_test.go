@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"fstally/internal/postgres"
 	"fstally/internal/usage"
@@ -209,11 +208,7 @@ func TestReadersDuringAnImport(t *testing.T) {
 			running := f.claim("a")
 
 			// The import waits for this lock after it has copied the cube.
-			blocker, err := pgx.Connect(t.Context(), f.url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer blocker.Close(context.WithoutCancel(t.Context()))
+			blocker := connect(t, f.url)
 			if _, err := blocker.Exec(t.Context(), `BEGIN; LOCK TABLE scan_error IN EXCLUSIVE MODE`); err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +242,7 @@ func TestReadersDuringAnImport(t *testing.T) {
 			}
 
 			tc.end(s)
-			err = <-done
+			err := <-done
 			s.release() // no harm if it is free
 			if (err == nil) != tc.visible {
 				t.Fatalf("import: %v, want success %t", err, tc.visible)
@@ -271,11 +266,7 @@ func TestReadersDuringAnImport(t *testing.T) {
 // its backend.
 func (f *fixture) awaitBlocked(done <-chan error) (pid int32) {
 	f.t.Helper()
-	conn, err := pgx.Connect(f.t.Context(), f.url)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer conn.Close(f.t.Context())
+	conn := connect(f.t, f.url)
 	const sql = `SELECT COALESCE(max(pid), 0) FROM pg_locks
 		WHERE NOT granted AND locktype = 'relation' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 	for {

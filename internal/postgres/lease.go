@@ -113,7 +113,9 @@ func (s *Store) claim(ctx context.Context, tx pgx.Tx, id int64, owner string) (u
 // Heartbeat renews the owner's lease and shows its progress. cancelled tells the
 // owner to stop. ErrLeaseLost: the scan ended or has another owner; what the
 // owner still does to it is in vain.
-func (s *Store) Heartbeat(ctx context.Context, scanID int64, owner string, p usage.Progress) (cancelled bool, err error) {
+func (s *Store) Heartbeat(
+	ctx context.Context, scanID int64, owner string, p usage.Progress,
+) (cancelled bool, err error) {
 	const renew = `
 		UPDATE scan SET heartbeat_at = clock_timestamp(), progress = $3
 		WHERE id = $1 AND owner = $2 AND state = 'running'

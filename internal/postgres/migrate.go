@@ -60,7 +60,8 @@ func migrate(ctx context.Context, url string, files fs.FS, lockTimeout time.Dura
 			return err
 		}
 		if attempt == migrateAttempts {
-			return fmt.Errorf("another session holds a lock on our tables: end it (SELECT pid, query FROM pg_stat_activity), then run `fstally migrate`: %w", err)
+			return fmt.Errorf("another session holds a lock on our tables: end it "+
+				"(SELECT pid, query FROM pg_stat_activity), then run `fstally migrate`: %w", err)
 		}
 		log.WarnContext(ctx, "migration waits for another session's lock", "attempt", attempt, "of", migrateAttempts)
 	}
@@ -158,7 +159,8 @@ func checkVersion(ctx context.Context, conn *pgx.Conn) error {
 }
 
 func tooNew(have, want int64) error {
-	return fmt.Errorf("the database has schema version %d, this program knows only %d: use the newer fstally that migrated it", have, want)
+	return fmt.Errorf("the database has schema version %d, this program knows only %d: "+
+		"use the newer fstally that migrated it", have, want)
 }
 
 func checkEncoding(ctx context.Context, conn *pgx.Conn) error {

@@ -17,13 +17,18 @@ import (
 
 const utf8Database = `ENCODING 'UTF8' TEMPLATE template0`
 
-func connect(t *testing.T, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
+// connect opens a connection beside the store, until the test ends.
+func connect(tb testing.TB, url string) *pgx.Conn {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), url)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+	tb.Cleanup(func() {
+		if err := conn.Close(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Error(err)
+		}
+	})
 	return conn
 }
 

@@ -33,7 +33,7 @@ func (p plan) scans() (list []string) {
 
 func (f *fixture) explain(sql string, args ...any) []string {
 	f.t.Helper()
-	conn := connect(f.t.(*testing.T), f.url)
+	conn := connect(f.t, f.url)
 	var text []byte
 	if err := conn.QueryRow(f.t.Context(), `EXPLAIN (FORMAT JSON) `+sql, args...).Scan(&text); err != nil {
 		f.t.Fatal(err)

@@ -103,7 +103,9 @@ func (s *Store) Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Sc
 
 // Scans returns at most limit scans of a file system, whatever became of them,
 // the newest first; beforeID, unless 0, continues after the last of a page.
-func (s *Store) Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error) {
+func (s *Store) Scans(
+	ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64,
+) ([]usage.Scan, error) {
 	if !scope.Sees(fileSystemID) {
 		return nil, fmt.Errorf("file system %d: %w", fileSystemID, usage.ErrNotFound)
 	}
@@ -155,7 +157,9 @@ func (s *Store) Neighbours(ctx context.Context, scope usage.Scope, scan usage.Sc
 }
 
 // ScanBefore returns the latest published scan that started at or before t.
-func (s *Store) ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time) (usage.Scan, error) {
+func (s *Store) ScanBefore(
+	ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time,
+) (usage.Scan, error) {
 	var found storedScan
 	err := s.read(ctx, func(tx pgx.Tx) (err error) {
 		if !scope.Sees(fileSystemID) {
@@ -174,7 +178,9 @@ func (s *Store) ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID 
 }
 
 // ScanProblems returns what a scan could not read and what it left out.
-func (s *Store) ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error) {
+func (s *Store) ScanProblems(
+	ctx context.Context, scope usage.Scope, scanID int64,
+) ([]usage.ScanError, []usage.Skipped, error) {
 	var failures []usage.ScanError
 	var skipped []usage.Skipped
 	err := s.read(ctx, func(tx pgx.Tx) error {

@@ -109,7 +109,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // beginRead gives all statements of a reader one snapshot and a bound. It is one
 // round trip.
-const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '60s'`
+const beginRead = `BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = '60s'`
 
 // read runs a reader.
 func (s *Store) read(ctx context.Context, reader func(pgx.Tx) error) error {

@@ -51,20 +51,25 @@ func judge(now outcome, identity string, previous *outcome, earlier []outcome) j
 		rules, reasons = append(rules, rule), append(reasons, reason)
 	}
 	if identity != "" && now.Identity != "" && identity != now.Identity {
-		suspect("identity", fmt.Sprintf("This is another file system (%s) than before (%s): check what is mounted at the root.",
+		suspect("identity", fmt.Sprintf(
+			"This is another file system (%s) than before (%s): check what is mounted at the root.",
 			usage.Escape(now.Identity), usage.Escape(identity)))
 	}
 	if previous != nil {
 		switch {
 		case now.Entries <= 1 && previous.Entries > 1:
-			suspect("empty", fmt.Sprintf("Nothing was found where the scan before found %s entries: check that it is mounted and readable.",
+			suspect("empty", fmt.Sprintf(
+				"Nothing was found where the scan before found %s entries: check that it is mounted and readable.",
 				usage.FormatCount(previous.Entries)))
 		case now.Entries < previous.Entries-previous.Entries/2:
-			suspect("shrunk", fmt.Sprintf("%s entries were found, fewer than half of the %s of the scan before: check that all of it is mounted and readable.",
+			suspect("shrunk", fmt.Sprintf(
+				"%s entries were found, fewer than half of the %s of the scan before: "+
+					"check that all of it is mounted and readable.",
 				usage.FormatCount(now.Entries), usage.FormatCount(previous.Entries)))
 		}
 		if now.squashed() && !previous.squashed() {
-			suspect("squashed", "Most of it belongs to nobody, and did not before: check the id mapping and root squashing of the mount.")
+			suspect("squashed", "Most of it belongs to nobody, and did not before: "+
+				"check the id mapping and root squashing of the mount.")
 		}
 	}
 	j := judgement{verdict: usage.Clean, suspicion: strings.Join(rules, ",")}
@@ -88,7 +93,8 @@ func partialReason(now outcome) string {
 	if now.Entries <= 1 {
 		return "Nothing below the root could be read: run the scan as a user who may read it."
 	}
-	return fmt.Sprintf("%s entries could not be read, and what they use is missing: run the scan as a user who may read all directories.",
+	return fmt.Sprintf("%s entries could not be read, and what they use is missing: "+
+		"run the scan as a user who may read all directories.",
 		usage.FormatCount(now.Errors))
 }
 

@@ -108,7 +108,9 @@ func unescaped(d usage.Dimension, key string) []byte {
 
 // storedKeys returns how keys of a dimension are stored, without those that the
 // store or, for size classes, the scan does not have.
-func storedKeys(ctx context.Context, tx pgx.Tx, scan storedScan, d usage.Dimension, keys []string) (map[string]int64, error) {
+func storedKeys(
+	ctx context.Context, tx pgx.Tx, scan storedScan, d usage.Dimension, keys []string,
+) (map[string]int64, error) {
 	stored := make(map[string]int64, len(keys))
 	switch d {
 	case usage.Type, usage.Category, usage.Fileset:
@@ -147,7 +149,9 @@ func storedKeys(ctx context.Context, tx pgx.Tx, scan storedScan, d usage.Dimensi
 	return stored, nil
 }
 
-func dictionaryIDs(ctx context.Context, tx pgx.Tx, fileSystemID int64, d usage.Dimension, names [][]byte) (map[string]int64, error) {
+func dictionaryIDs(
+	ctx context.Context, tx pgx.Tx, fileSystemID int64, d usage.Dimension, names [][]byte,
+) (map[string]int64, error) {
 	switch d {
 	case usage.Type:
 		return idsByName(ctx, tx, `SELECT id, name FROM file_type WHERE name = ANY ($1)`, names)

@@ -2,6 +2,7 @@ package postgrestest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -43,49 +44,68 @@ type prepared struct{ address, template string }
 
 // New returns the address of a fresh database with the schema of this program,
 // in UTF8. It is dropped when the test ends.
-func New(t testing.TB) string {
-	t.Helper()
-	return create(t, func(p prepared) string { return "TEMPLATE " + p.template })
+func New(tb testing.TB) string {
+	tb.Helper()
+	return create(tb, func(p prepared) string { return "TEMPLATE " + p.template })
 }
 
 // NewEmpty returns the address of a fresh database without a schema; options
 // follow CREATE DATABASE, such as "ENCODING 'LATIN1' TEMPLATE template0".
-func NewEmpty(t testing.TB, options string) string {
-	t.Helper()
-	return create(t, func(prepared) string { return options })
+func NewEmpty(tb testing.TB, options string) string {
+	tb.Helper()
+	return create(tb, func(prepared) string { return options })
 }
 
-func create(t testing.TB, options func(prepared) string) string {
-	t.Helper()
+func create(tb testing.TB, options func(prepared) string) string {
+	tb.Helper()
 	p, err := server()
 	if err != nil {
-		t.Fatalf("no Postgres for tests: %v", err)
+		tb.Fatalf("no Postgres for tests: %v", err)
 	}
 	name := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if err := run(t.Context(), p.address, "CREATE DATABASE "+name+" "+options(p)); err != nil {
-		t.Fatalf("make a database: %v", err)
+	if err := run(tb.Context(), p.address, "CREATE DATABASE "+name+" "+options(p)); err != nil {
+		tb.Fatalf("make a database: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		// FORCE: a store that a failed test left open must not keep it.
-		if err := run(context.Background(), p.address, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Errorf("drop the database: %v", err)
+		if err := run(context.WithoutCancel(tb.Context()), p.address, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			tb.Errorf("drop the database: %v", err)
 		}
 	})
 	address, err := withDatabase(p.address, name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return address
 }
 
-// prepareTemplate makes the template unless a process before has: its name says
-// which migrations it holds.
+// prepareTemplate makes the template unless a process before has, and returns its
+// name, which says which migrations it holds.
 func prepareTemplate(ctx context.Context, address string) (string, error) {
-	sum := fnv.New64a()
+	name, err := templateName()
+	if err != nil {
+		return "", err
+	}
+	return name, withConn(ctx, address, func(conn *pgx.Conn) error {
+		// Held until the connection ends.
+		if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('fstally_template'))`); err != nil {
+			return err
+		}
+		var exists bool
+		const lookup = `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`
+		if err := conn.QueryRow(ctx, lookup, name).Scan(&exists); err != nil || exists {
+			return err
+		}
+		return makeTemplate(ctx, conn, address, name)
+	})
+}
+
+func templateName() (string, error) {
 	names, err := fs.Glob(migrations.FS, "*.sql")
 	if err != nil {
 		return "", err
 	}
+	sum := fnv.New64a()
 	for _, name := range names {
 		text, err := fs.ReadFile(migrations.FS, name)
 		if err != nil {
@@ -93,38 +113,27 @@ func prepareTemplate(ctx context.Context, address string) (string, error) {
 		}
 		sum.Write(text)
 	}
-	name := fmt.Sprintf("fstally_template_%016x", sum.Sum64())
+	return fmt.Sprintf("fstally_template_%016x", sum.Sum64()), nil
+}
 
-	conn, err := pgx.Connect(ctx, address)
+// makeTemplate makes the template under another name until it is whole.
+func makeTemplate(ctx context.Context, conn *pgx.Conn, address, name string) error {
+	raw := name + "_new"
+	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+raw); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+raw+" ENCODING 'UTF8' TEMPLATE template0"); err != nil {
+		return err
+	}
+	target, err := withDatabase(address, raw)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) // gives the lock back
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('fstally_template'))`); err != nil {
-		return "", err
+	if err := postgres.Migrate(ctx, target, nil); err != nil {
+		return err
 	}
-	var exists bool
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&exists); err != nil || exists {
-		return name, err
-	}
-	// Under another name until it is whole.
-	for _, sql := range []string{
-		"DROP DATABASE IF EXISTS " + name + "_new",
-		"CREATE DATABASE " + name + "_new ENCODING 'UTF8' TEMPLATE template0",
-	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return "", err
-		}
-	}
-	fresh, err := withDatabase(address, name+"_new")
-	if err != nil {
-		return "", err
-	}
-	if err := postgres.Migrate(ctx, fresh, nil); err != nil {
-		return "", err
-	}
-	_, err = conn.Exec(ctx, "ALTER DATABASE "+name+"_new RENAME TO "+name)
-	return name, err
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+raw+" RENAME TO "+name)
+	return err
 }
 
 // withDatabase returns the address with another database in it.
@@ -139,11 +148,16 @@ func withDatabase(address, name string) (string, error) {
 
 // run executes one statement on a connection of its own.
 func run(ctx context.Context, address, sql string) error {
+	return withConn(ctx, address, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sql)
+		return err
+	})
+}
+
+func withConn(ctx context.Context, address string, use func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	return err
+	return errors.Join(use(conn), conn.Close(context.WithoutCancel(ctx)))
 }

@@ -66,7 +66,8 @@ func startServer(ctx context.Context) (string, error) {
 	}
 	alive := os.NewFile(uintptr(pipe[0]), "pipe")
 	defer alive.Close()
-	cmd := exec.Command("/bin/sh", "-c", supervisor, "sh", bin, dir) //nolint:noctx // it outlives every context of this process
+	// Without a context: it lives as long as this process.
+	cmd := exec.Command("/bin/sh", "-c", supervisor, "sh", bin, dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = alive, logFile, logFile
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
 	// A group of its own: Ctrl-C ends the tests, and they end the server.
@@ -137,7 +138,9 @@ func findServer() (string, error) {
 		return filepath.Dir(path), nil
 	}
 	var found []string
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin/initdb", "/usr/pgsql-*/bin/initdb", "/usr/local/pgsql*/bin/initdb"} {
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin/initdb", "/usr/pgsql-*/bin/initdb", "/usr/local/pgsql*/bin/initdb",
+	} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			return "", err
