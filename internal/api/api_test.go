@@ -64,7 +64,13 @@ func serve(t *testing.T, s *storetest.Store) http.Handler {
 	return serveAs(t, s, usage.Everything())
 }
 
-func serveAs(t *testing.T, s *storetest.Store, scope usage.Scope) http.Handler {
+// store is both sides of a store.
+type store interface {
+	api.Reader
+	api.Scans
+}
+
+func serveAs(t *testing.T, s store, scope usage.Scope) http.Handler {
 	t.Helper()
 	h, err := api.New(api.Config{
 		Reader: s, Scans: s, Scope: func(context.Context) usage.Scope { return scope },
@@ -355,6 +361,39 @@ func TestStartAndCancel(t *testing.T) {
 	}
 	if len(s.Queued) != 1 || len(s.Cancelled) != 1 {
 		t.Errorf("queued %v, cancelled %v", s.Queued, s.Cancelled)
+	}
+}
+
+// forgetful is a store whose older scans did not keep the first series.
+type forgetful struct{ *storetest.Store }
+
+func (f forgetful) History(
+	ctx context.Context, scope usage.Scope, q usage.HistoryQuery,
+) (usage.History, error) {
+	h, err := f.Store.History(ctx, scope, q)
+	h.Points[0].Rows[0] = nil
+	return h, err
+}
+
+// What is unknown is null, and so is then what the series leave.
+func TestUnknownIsNull(t *testing.T) {
+	h := serveAs(t, forgetful{example()}, usage.Everything())
+	path := "/filesystems/scratch/history?group_by=type&top=2&by=files"
+	answer := get[struct {
+		Points []struct {
+			Values []*int64
+			Others *int64
+		}
+	}](t, h, path)
+	if p := answer.Points[0]; p.Values[0] != nil || p.Values[1] == nil || p.Others != nil {
+		t.Errorf("point with an unknown series = %+v", p)
+	}
+	if p := answer.Points[1]; p.Values[0] == nil || p.Others == nil {
+		t.Errorf("point without one = %+v", p)
+	}
+	csv := do(t, h, http.MethodGet, path+"&format=csv").Body.String()
+	if !strings.Contains(csv, "\n2026-11-29,1,2026-11-29T00:30:00Z,h5,h5,\n") {
+		t.Errorf("an unknown value is not an empty cell: %s", csv)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"fstally/internal/usage"
 )
@@ -46,15 +47,15 @@ func (b historyBody) rows() [][]cell {
 	for _, p := range b.Points {
 		when := []cell{cell(p.Scan.Day), number(p.Scan.ID), cell(p.Scan.Started.Format(timeFormat))}
 		if b.GroupBy == "" {
-			row := append(when, p.Total.cells()...)
-			rows = append(rows, append(row, value{p.Used}.cell(), value{p.Size}.cell()))
+			sizes := []cell{value{p.Used}.cell(), value{p.Size}.cell()}
+			rows = append(rows, slices.Concat(when, p.Total.cells(), sizes))
 			continue
 		}
 		for i, v := range p.Values {
-			rows = append(rows, append(when[:3:3], text(b.Series[i].Key), text(b.Series[i].Name), v.cell()))
+			rows = append(rows, slices.Concat(when, []cell{text(b.Series[i].Key), text(b.Series[i].Name), v.cell()}))
 		}
 		if p.Others != nil {
-			rows = append(rows, append(when[:3:3], "", "(others)", p.Others.cell()))
+			rows = append(rows, slices.Concat(when, []cell{"", "(others)", p.Others.cell()}))
 		}
 	}
 	return rows

@@ -74,14 +74,14 @@ func (a *api) newScanBody(s *usage.Scan) ScanBody {
 		DurationSeconds: int64(s.Duration(a.Clock()) / time.Second),
 		Root:            usage.Escape(s.Root), Engine: usage.Escape(s.Engine), Host: usage.Escape(s.Host),
 	}
-	switch s.State {
-	case usage.Running:
+	if s.State == usage.Running {
 		p := s.Progress
 		b.Progress = &progress{
 			Entries: p.Entries, Allocated: p.Allocated, Errors: p.Errors, Directory: p.Directory,
 			Walkers: p.Walkers, OpsLimit: p.OpsLimit, Phase: p.Phase,
 		}
-	case usage.Complete:
+	}
+	if s.State == usage.Complete {
 		totals, c := newMeasures(s.Totals, s), counters(s.Counters)
 		b.Totals, b.Counters = &totals, &c
 	}
@@ -248,7 +248,8 @@ func (a *api) scanDetail(ctx context.Context, in *scanIDInput) (*scanDetailOutpu
 	body := scanDetailBody{ScanBody: a.newScanBody(&scan), Errors: []scanError{}, Skipped: []skipped{}}
 	for _, e := range failures {
 		body.Errors = append(body.Errors, scanError{
-			Op: usage.Escape(e.Op), Errno: usage.Escape(e.Errno), Message: usage.Escape(e.Message), Count: e.Count, Paths: escapeAll(e.Paths),
+			Op: usage.Escape(e.Op), Errno: usage.Escape(e.Errno), Message: usage.Escape(e.Message),
+			Count: e.Count, Paths: escapeAll(e.Paths),
 		})
 	}
 	for _, s := range left {

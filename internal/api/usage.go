@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -40,7 +41,7 @@ func (usageBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 }
 
 func (b usageBody) columns() []string {
-	return append(append([]string{b.GroupBy, "name"}, measureColumns()...), "share")
+	return slices.Concat([]string{b.GroupBy, "name"}, measureColumns(), []string{"share"})
 }
 
 // rows are the items and, with an empty key, the others, so that the rows of a
@@ -48,11 +49,11 @@ func (b usageBody) columns() []string {
 func (b usageBody) rows() [][]cell {
 	var rows [][]cell
 	for _, it := range b.Items {
-		rows = append(rows, append(append([]cell{text(it.Key), text(it.Name)}, it.cells()...), share(it.Share)))
+		rows = append(rows, slices.Concat([]cell{text(it.Key), text(it.Name)}, it.cells(), []cell{share(it.Share)}))
 	}
 	if o := b.Others; o != nil {
 		name := text(fmt.Sprintf("(%d others)", o.Count))
-		rows = append(rows, append(append([]cell{"", name}, o.cells()...), share(o.Share)))
+		rows = append(rows, slices.Concat([]cell{"", name}, o.cells(), []cell{share(o.Share)}))
 	}
 	return rows
 }

@@ -30,7 +30,7 @@ func Bars(rows []usage.BucketRow) []Bar {
 	last := slices.MaxFunc(rows, byBucket).Bucket
 	bars := make([]Bar, int(last)-int(first)+1)
 	for i := range bars {
-		b := first + usage.SizeBucket(i) //nolint:gosec // G115: below usage.SizeBuckets
+		b := first + usage.SizeBucket(i)
 		bars[i] = Bar{Over: below(b), UpTo: usage.BucketBound(b)}
 	}
 	for _, row := range rows {
@@ -110,7 +110,7 @@ func Quantile(rows []usage.BucketRow, q float64) (Range, bool) {
 	for i, n := range counts {
 		sum += n
 		if n > 0 && float64(sum) >= q*float64(total) {
-			b := usage.SizeBucket(i) //nolint:gosec // G115: an index into usage.SizeBuckets
+			b := usage.SizeBucket(i)
 			return Range{Over: below(b), UpTo: usage.BucketBound(b)}, true
 		}
 	}

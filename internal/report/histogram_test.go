@@ -27,7 +27,7 @@ func bucketsOf(sizes ...int64) []usage.BucketRow {
 
 // Folding buckets into classes must give what classing each file gives.
 func TestClassBarsAreExact(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // G404: test data
+	r := rand.New(rand.NewPCG(3, 4))
 	for _, classes := range []usage.SizeClasses{usage.DefaultSizeClasses(), {0, 1, 3, 6}, {4096, 8192, 1 << 40, math.MaxInt64}} {
 		var sizes []int64
 		want := make([]int64, 5)

@@ -74,7 +74,7 @@ func TestTopWithoutOthers(t *testing.T) {
 }
 
 func TestItemsAndOthersSumToTotal(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+	r := rand.New(rand.NewPCG(1, 2))
 	random := func() usage.Bytes { return usage.BytesFromWords(r.Uint64N(1<<40), r.Uint64()) }
 	for range 200 {
 		var rows []usage.Row

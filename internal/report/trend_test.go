@@ -63,7 +63,7 @@ func TestTrendPassesOverACleanUp(t *testing.T) {
 }
 
 func TestTrendBandHoldsThePace(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // G404: test data
+	r := rand.New(rand.NewPCG(5, 6))
 	held := 0
 	for range 200 {
 		var values []int64

@@ -196,12 +196,13 @@ func TestCrossSiteRequestsAreRefused(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	for name, change := range map[string]func(*server.Config){
-		"short token":       func(c *server.Config) { c.Token = "short" },
 		"no token":          func(c *server.Config) { c.Token = "" },
 		"base with a slash": func(c *server.Config) { c.BasePath = "/storage/" },
 		"base of a host":    func(c *server.Config) { c.BasePath = "//evil" },
 		"base is a page":    func(c *server.Config) { c.BasePath = "/fs/x" },
-		"host with scheme":  func(c *server.Config) { c.Hosts = []string{"http://a b"} },
+		"host with scheme":  func(c *server.Config) { c.Hosts = []string{"http://a"} },
+		"host with port":    func(c *server.Config) { c.Hosts = []string{"a:8080"} },
+		"host is no name":   func(c *server.Config) { c.Hosts = []string{"a b"} },
 		"no reader":         func(c *server.Config) { c.Reader = nil },
 	} {
 		store := &storetest.Store{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"fstally/internal/report"
@@ -53,7 +54,7 @@ func (s *site) capacity(r *http.Request) (answer, error) {
 		into  *component.Ranking
 		since []usage.Scan
 	}{
-		{usage.User, &model.Users, append(day[:len(day):len(day)], week...)},
+		{usage.User, &model.Users, slices.Concat(day, week)},
 		{usage.Type, &model.Types, day},
 		{usage.Fileset, &model.Filesets, day},
 	} {

@@ -31,11 +31,11 @@ type conflict interface {
 }
 
 // badParameter is the answer to a parameter of an address that no page fits.
-func badParameter(name, value string, err error) error {
+func badParameter(name, value, remedy string) error {
 	return &pageError{
 		status:  http.StatusBadRequest,
 		message: fmt.Sprintf("%s=%s does not work", name, usage.Escape(value)),
-		remedy:  err.Error(),
+		remedy:  remedy,
 	}
 }
 

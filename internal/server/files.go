@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -33,7 +32,7 @@ func (s *site) files(r *http.Request) (answer, error) {
 	}
 	typ := r.URL.Query().Get("type")
 	if !utf8.ValidString(typ) || strings.ContainsFunc(typ, unicode.IsControl) {
-		return answer{}, badParameter("type", typ, errors.New("It must be a file type such as tar.gz."))
+		return answer{}, badParameter("type", typ, "It must be a file type such as tar.gz.")
 	}
 	if typ != "" {
 		f.State.Set("type", typ)

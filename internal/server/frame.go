@@ -89,7 +89,7 @@ func (s *site) choose(r *http.Request, f *component.Frame) (other answer, ok boo
 	if text := query.Get("scan"); text != "" && text != "latest" {
 		id, err = strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			return answer{}, false, badParameter("scan", text, errors.New("It must be the id of a scan."))
+			return answer{}, false, badParameter("scan", text, "It must be the id of a scan.")
 		}
 		f.State.Set("scan", text)
 	}
@@ -124,7 +124,7 @@ func (s *site) choose(r *http.Request, f *component.Frame) (other answer, ok boo
 func (s *site) scanOfDay(ctx context.Context, f *component.Frame, query url.Values, day string) (answer, error) {
 	start, err := time.ParseInLocation(time.DateOnly, day, s.Location)
 	if err != nil {
-		return answer{}, badParameter("day", day, errors.New("It must be a date such as 2026-01-31."))
+		return answer{}, badParameter("day", day, "It must be a date such as 2026-01-31.")
 	}
 	scan, err := s.Reader.ScanBefore(ctx, Scope(ctx), f.FileSystem.ID, start.AddDate(0, 0, 1).Add(-time.Nanosecond))
 	if errors.Is(err, usage.ErrNotFound) {
@@ -151,7 +151,7 @@ func option[T ~string](r *http.Request, f *component.Frame, name string, values 
 	}
 	i := slices.Index(values, T(text))
 	if i < 0 {
-		return "", badParameter(name, text, fmt.Errorf("Use one of %v.", values)) //nolint:revive,staticcheck // error-strings, ST1005: the remedy on the page
+		return "", badParameter(name, text, fmt.Sprintf("Use one of %v.", values))
 	}
 	if i > 0 {
 		f.State.Set(name, text)

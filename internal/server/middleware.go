@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -72,8 +73,8 @@ func (s *site) recoverPanics(next http.Handler) http.Handler {
 			if cause == nil {
 				return
 			}
-			if cause == http.ErrAbortHandler {
-				panic(cause)
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause) // net/http's own way to hang up
 			}
 			s.fail(w, r, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 		}()
@@ -143,9 +144,12 @@ func limits(next http.Handler) http.Handler {
 func (s *site) crossOrigin() (func(http.Handler) http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	for _, host := range s.Hosts {
+		if strings.ContainsAny(host, ":/") {
+			return nil, fmt.Errorf("host %q: use a name without scheme, port and path", host)
+		}
 		for _, scheme := range []string{"http://", "https://"} {
 			if err := protection.AddTrustedOrigin(scheme + host); err != nil {
-				return nil, fmt.Errorf("host %q: use a name without scheme, port and path: %w", host, err)
+				return nil, fmt.Errorf("host %q: %w", host, err)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ type Config struct {
 	Scans  Scans
 	// API answers below /api/v1, see package api, whose Scope is Scope here.
 	API http.Handler
-	// Token opens the site; it is refused when it is shorter than 16 characters.
+	// Token opens the site. One of less than 16 characters is warned of.
 	Token string
 	// AllowAnonymous opens it without one, which every page then says.
 	AllowAnonymous bool
@@ -66,7 +66,7 @@ type Config struct {
 	Version  string // of the program
 }
 
-// minToken is the length of the shortest token that is not guessed.
+// minToken is the length from which a token is not guessed.
 const minToken = 16
 
 var basePattern = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -75,8 +75,8 @@ func (c *Config) validate() error {
 	if c.Reader == nil || c.Scans == nil || c.API == nil || c.Clock == nil || c.Logger == nil || c.Location == nil {
 		return errors.New("server: Reader, Scans, API, Location, Clock and Logger must be set")
 	}
-	if len(c.Token) < minToken && !c.AllowAnonymous {
-		return fmt.Errorf("the access token is too short: use at least %d characters, or --allow-anonymous", minToken)
+	if c.Token == "" && !c.AllowAnonymous {
+		return errors.New("there is no access token: set FSTALLY_TOKEN, or use --allow-anonymous")
 	}
 	if c.BasePath == "" {
 		return nil
@@ -101,6 +101,9 @@ type site struct {
 func New(config Config) (http.Handler, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
+	}
+	if len(config.Token) < minToken && !config.AllowAnonymous {
+		config.Logger.Warn("the access token can be guessed: use a longer one", "characters", len(config.Token))
 	}
 	s := &site{Config: config}
 	s.metrics = newMetrics(s)

@@ -29,24 +29,24 @@ type Store struct {
 	Queued, Cancelled []int64
 }
 
-// Busy is the error of QueueScan while a scan runs.
-type Busy int64
+// BusyError is the error of QueueScan while a scan runs.
+type BusyError int64
 
-func (b Busy) Error() string { return fmt.Sprintf("scan %d is running", int64(b)) }
+func (b BusyError) Error() string { return fmt.Sprintf("scan %d is running", int64(b)) }
 
 // Conflict reports true.
-func (b Busy) Conflict() bool { return true }
+func (b BusyError) Conflict() bool { return true }
 
 // BusyScan returns the scan in the way.
-func (b Busy) BusyScan() int64 { return int64(b) }
+func (b BusyError) BusyScan() int64 { return int64(b) }
 
-// Ended is the error of CancelScan for a scan that has ended.
-type Ended struct{}
+// EndedError is the error of CancelScan for a scan that has ended.
+type EndedError struct{}
 
-func (Ended) Error() string { return "the scan has ended" }
+func (EndedError) Error() string { return "the scan has ended" }
 
 // Conflict reports true.
-func (Ended) Conflict() bool { return true }
+func (EndedError) Conflict() bool { return true }
 
 // Ping reports the store as reachable.
 func (s *Store) Ping(context.Context) error { return s.Err }
@@ -289,7 +289,7 @@ func (s *Store) QueueScan(_ context.Context, fsID int64) (usage.Scan, error) {
 	id := int64(1)
 	for _, scan := range s.AllScans {
 		if scan.FileSystemID == fsID && !scan.State.Ended() {
-			return scan, Busy(scan.ID)
+			return scan, BusyError(scan.ID)
 		}
 		id = max(id, scan.ID+1)
 	}
@@ -306,7 +306,7 @@ func (s *Store) CancelScan(ctx context.Context, scope usage.Scope, id int64) (us
 		return scan, err
 	}
 	if scan.State.Ended() {
-		return scan, Ended{}
+		return scan, EndedError{}
 	}
 	s.Cancelled = append(s.Cancelled, id)
 	for i := range s.AllScans {
