@@ -25,7 +25,7 @@ func wantRow(t *testing.T, url string) {
 
 func TestFstallyKilled(t *testing.T) {
 	dir := prepared(t)
-	fstally := serveAs(t, os.Args[0], dir, nil)
+	fstally := serveAs(t, config(t, dir).Supervisor[0], dir, nil)
 	keepRow(t, fstally.url)
 	postgres := watchExit(t, postmaster(t, dir))
 	supervisor := watchExit(t, parentOf(t, postmaster(t, dir)))
@@ -39,7 +39,7 @@ func TestFstallyKilled(t *testing.T) {
 
 func TestFstallyKilledAndStartedAtOnce(t *testing.T) {
 	dir := prepared(t)
-	fstally := serveAs(t, os.Args[0], dir, nil)
+	fstally := serveAs(t, config(t, dir).Supervisor[0], dir, nil)
 	keepRow(t, fstally.url)
 	gone := watchExit(t, fstally.cmd.Process.Pid)
 	kill(t, fstally.cmd.Process.Pid, syscall.SIGKILL)
@@ -76,7 +76,7 @@ func TestSupervisorAskedToEnd(t *testing.T) {
 
 func TestFstallyAndSupervisorKilled(t *testing.T) {
 	dir := prepared(t)
-	fstally := serveAs(t, os.Args[0], dir, nil)
+	fstally := serveAs(t, config(t, dir).Supervisor[0], dir, nil)
 	keepRow(t, fstally.url)
 	pid := postmaster(t, dir)
 	postgres := watchExit(t, pid)
@@ -104,7 +104,7 @@ func TestPostmasterKilled(t *testing.T) {
 func TestOrphanOfFrozenSupervisor(t *testing.T) {
 	// Nobody passes the end of fstally on: the next start has to clean up.
 	dir := prepared(t)
-	fstally := serveAs(t, os.Args[0], dir, nil)
+	fstally := serveAs(t, config(t, dir).Supervisor[0], dir, nil)
 	keepRow(t, fstally.url)
 	pid := postmaster(t, dir)
 	postgres := watchExit(t, pid)
@@ -172,7 +172,7 @@ func TestStalePidFile(t *testing.T) {
 
 func TestFstallyKilledDuringInitdb(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], dieCommand, dir)
+	cmd := exec.CommandContext(t.Context(), config(t, dir).Supervisor[0], dieCommand, dir)
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("%s: %v %s, want a death by signal", cmd, err, out)

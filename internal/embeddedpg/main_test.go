@@ -65,7 +65,11 @@ var template = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	ctx := context.Background()
-	server, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Supervisor: []string{os.Args[0], superviseCommand}})
+	supervisor, err := supervisor()
+	if err != nil {
+		return "", err
+	}
+	server, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Supervisor: supervisor})
 	if err != nil {
 		return "", err
 	}
@@ -96,9 +100,13 @@ func exitWith(err error) {
 
 func serve(dir string, log slog.Handler) error {
 	ctx := context.Background()
+	supervisor, err := supervisor()
+	if err != nil {
+		return err
+	}
 	server, err := embeddedpg.Start(ctx, embeddedpg.Config{
 		Dir:        dir,
-		Supervisor: []string{os.Args[0], superviseCommand},
+		Supervisor: supervisor,
 		Logger:     slog.New(log),
 	})
 	if err != nil {
@@ -109,13 +117,19 @@ func serve(dir string, log slog.Handler) error {
 	return server.Stop(ctx)
 }
 
+// supervisor is the command that runs this binary as the supervisor.
+func supervisor() ([]string, error) {
+	exe, err := os.Executable()
+	return []string{exe, superviseCommand}, err
+}
+
 func config(t *testing.T, dir string) embeddedpg.Config {
 	t.Helper()
-	exe, err := os.Executable()
+	supervisor, err := supervisor()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return embeddedpg.Config{Dir: dir, Supervisor: []string{exe, superviseCommand}}
+	return embeddedpg.Config{Dir: dir, Supervisor: supervisor}
 }
 
 // start runs Postgres on dir until the test ends or stop is called.
@@ -270,7 +284,7 @@ func publicDir(t *testing.T) string {
 	return dir
 }
 
-// snapshot maps every path under dir to its mode, owner and content.
+// snapshot maps every path under dir to its mode, owner, time and content.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -286,10 +300,10 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		text := fmt.Sprintf("%v %d:%d ", info.Mode(), uid, gid)
 		if info.Mode().IsRegular() {
 			content, err := os.ReadFile(path)
-			if err != nil {
+			if err != nil && !errors.Is(err, fs.ErrPermission) { // as some test wants it
 				return err
 			}
-			text += string(content)
+			text += info.ModTime().String() + string(content)
 		}
 		files[path] = text
 		return nil

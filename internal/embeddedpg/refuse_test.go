@@ -157,7 +157,7 @@ func TestStartupErrorQuotesTheLog(t *testing.T) {
 }
 
 func TestSupervisorThatDoesNotExist(t *testing.T) {
-	cfg := config(t, t.TempDir())
+	cfg := config(t, prepared(t))
 	cfg.Supervisor = []string{"/no/such/program"}
 	if _, err := embeddedpg.Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("Start: error %v, want the program's name", err)

@@ -73,7 +73,7 @@ func launch(ctx context.Context, config Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
+	defer func() { _ = root.Close() }() // read only: nothing to lose
 	lock, err := acquireLock(root)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func launch(ctx context.Context, config Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, folder.Close()) }()
+	defer func() { _ = folder.Close() }()
 
 	path := filepath.Join(config.Dir, folderName)
 	s := &Server{

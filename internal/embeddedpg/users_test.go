@@ -71,6 +71,9 @@ func wantRefused(t *testing.T, name, databaseURL, role string) {
 func TestServerOfRootIsForRootOnly(t *testing.T) {
 	needRoot(t)
 	dir := filepath.Join(publicDir(t), "state")
+	if err := os.Rename(prepared(t), dir); err != nil {
+		t.Fatal(err)
+	}
 	server := start(t, dir)
 	if out, err := connectAs(t, "root", server.URL(), "fstally"); err != nil || out != "connected\n" {
 		t.Fatalf("root: %v %s", err, out)
@@ -94,7 +97,7 @@ func TestServerOfRootIsForRootOnly(t *testing.T) {
 
 func TestPostgresDoesNotRunAsRoot(t *testing.T) {
 	needRoot(t)
-	dir := t.TempDir()
+	dir := prepared(t)
 	start(t, dir)
 	for _, pid := range []int{postmaster(t, dir), parentOf(t, postmaster(t, dir))} {
 		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
@@ -121,7 +124,7 @@ func TestOrdinaryUser(t *testing.T) {
 	needRoot(t) // to become several; the other tests cover the user who runs them
 	base := publicDir(t)
 	exe := filepath.Join(base, "embeddedpg.test")
-	copyFile(t, os.Args[0], exe)
+	copyFile(t, config(t, base).Supervisor[0], exe)
 
 	// nobody with a name of its own, and the account that root's server uses.
 	for _, name := range []string{"nobody", "postgres"} {
