@@ -65,9 +65,10 @@ func parseCategories(text string) (Categories, error) {
 		if !ok || !categoryPattern.MatchString(category) {
 			return c, fmt.Errorf("line %d: want a category, a colon and types, such as \"image: png jpg\"", number)
 		}
-		for _, t := range strings.Fields(list) {
+		for t := range strings.FieldsSeq(list) {
 			if !canonical(t) {
-				return c, fmt.Errorf("line %d: %q is not a file type: write the extension in lower case, without its dot", number, t)
+				return c, fmt.Errorf("line %d: %q is not a file type: write an extension in lower case without its dot",
+					number, t)
 			}
 			if before, found := c.of[t]; found {
 				return c, fmt.Errorf("line %d: %q is in category %q already", number, t, before)

@@ -35,7 +35,8 @@ func write(t *testing.T, text string) string {
 }
 
 func TestLoadCategories(t *testing.T) {
-	c, err := classify.LoadCategories(write(t, "# ours\nseismic: segy2 dat # from the vessel\n\nseismic: p190\narchive:\ttar.gz\n"))
+	path := write(t, "# ours\nseismic: segy2 dat # from the vessel\n\nseismic: p190\narchive:\ttar.gz\n")
+	c, err := classify.LoadCategories(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ const (
 // types names file types without making a new string for each file.
 type types struct {
 	known   map[string]string
-	scratch [2*maxSuffix + 1]byte
+	scratch [3*maxSuffix + 1]byte // a suffix, then the same after the one before it
 }
 
 // typeOf returns the type of a regular file from its name, raw bytes: its
@@ -46,14 +46,10 @@ func (t *types) typeOf(name []byte) string {
 		}
 		return usage.None
 	}
-	if compression(string(lower)) {
-		if dot := bytes.LastIndexByte(stem, '.'); dot >= 0 {
-			if inner, ok := appendSuffix(t.scratch[:0], stem[dot+1:]); ok {
-				lower = append(inner, '.')
-				lower, _ = appendSuffix(lower, suffix)
-			} else {
-				lower, _ = appendSuffix(t.scratch[:0], suffix)
-			}
+	if dot := bytes.LastIndexByte(stem, '.'); dot >= 0 && compression(string(lower)) {
+		if inner, valid := appendSuffix(t.scratch[len(lower):len(lower)], stem[dot+1:]); valid {
+			inner = append(inner, '.')
+			lower = append(inner, lower...)
 		}
 	}
 	if known, ok := t.known[string(lower)]; ok { // does not allocate

@@ -126,7 +126,8 @@ func TestParse(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "path is missing", "a=": "path is missing", "=a": "name before = is missing", "/other/x": "not below",
-		"/data": "not below", "/database/x": "not below", "../x": "relative to the root", "a/../..": "relative", ".": "relative",
+		"/data": "not below", "/database/x": "not below", "../x": "relative to the root", "a/../..": "relative",
+		".": "relative",
 	} {
 		if got, err := fileset.Parse("/data", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q) = %+v, %v, want %q", text, got, err, want)

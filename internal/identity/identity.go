@@ -84,8 +84,8 @@ func (h Host) ask(ctx context.Context, kind usage.IdentityKind, ids []uint32) ([
 	for _, id := range ids {
 		args = append(args, strconv.FormatUint(uint64(id), 10))
 	}
-	cmd := exec.CommandContext(ctx, h.Getent, args...) //nolint:gosec // digits only
-	cmd.WaitDelay = time.Second                        // a helper of getent may hold the pipe
+	cmd := exec.CommandContext(ctx, h.Getent, args...)
+	cmd.WaitDelay = time.Second // a helper of getent may hold the pipe
 	table, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == notFound {

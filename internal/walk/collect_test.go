@@ -114,9 +114,9 @@ func eachEngine(t *testing.T, test func(*testing.T, walk.Engine)) {
 }
 
 // tryWalk walks and returns whatever came of it.
-func tryWalk(ctx context.Context, t testing.TB, engine walk.Engine, o walk.Options) (*collection, walk.Report, error) {
-	t.Helper()
-	c := &collection{t: t, entries: map[string]seen{}, times: map[string]int{}, dirs: map[string]*usage.Dir{}}
+func tryWalk(ctx context.Context, tb testing.TB, engine walk.Engine, o walk.Options) (*collection, walk.Report, error) {
+	tb.Helper()
+	c := &collection{t: tb, entries: map[string]seen{}, times: map[string]int{}, dirs: map[string]*usage.Dir{}}
 	report, err := engine.Walk(ctx, o, func() walk.Sink {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -124,20 +124,20 @@ func tryWalk(ctx context.Context, t testing.TB, engine walk.Engine, o walk.Optio
 		return &sink{collection: c}
 	})
 	if c.sinks > max(1, o.Walkers) {
-		t.Errorf("%d sinks for %d walkers", c.sinks, o.Walkers)
+		tb.Errorf("%d sinks for %d walkers", c.sinks, o.Walkers)
 	}
 	return c, report, err
 }
 
 // doWalk walks with every engine and several numbers of walkers, which must make
 // no difference.
-func doWalk(t testing.TB, o walk.Options) (*collection, walk.Report) {
-	t.Helper()
-	return doWalkWith(t, o, engines()...)
+func doWalk(tb testing.TB, o walk.Options) (*collection, walk.Report) {
+	tb.Helper()
+	return doWalkWith(tb, o, engines()...)
 }
 
-func doWalkWith(t testing.TB, o walk.Options, engines ...walk.Engine) (*collection, walk.Report) {
-	t.Helper()
+func doWalkWith(tb testing.TB, o walk.Options, engines ...walk.Engine) (*collection, walk.Report) {
+	tb.Helper()
 	var (
 		first       *collection
 		firstReport walk.Report
@@ -145,9 +145,9 @@ func doWalkWith(t testing.TB, o walk.Options, engines ...walk.Engine) (*collecti
 	for _, engine := range engines {
 		for _, n := range []int{1, 2, 7, 64} {
 			o.Walkers = n
-			c, report, err := tryWalk(t.Context(), t, engine, o)
+			c, report, err := tryWalk(tb.Context(), tb, engine, o)
 			if err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			if first == nil {
 				first, firstReport = c, report
@@ -155,7 +155,7 @@ func doWalkWith(t testing.TB, o walk.Options, engines ...walk.Engine) (*collecti
 			}
 			diff := cmp.Diff(first.entries, c.entries) + cmp.Diff(first.times, c.times) + cmp.Diff(firstReport, report)
 			if diff != "" {
-				t.Fatalf("%s with %d walkers gives something else: %s", engine.Name(), n, diff)
+				tb.Fatalf("%s with %d walkers gives something else: %s", engine.Name(), n, diff)
 			}
 		}
 	}
@@ -163,24 +163,24 @@ func doWalkWith(t testing.TB, o walk.Options, engines ...walk.Engine) (*collecti
 }
 
 // wantPaths compares the paths of a walk, the root's "" aside.
-func wantPaths(t testing.TB, c *collection, want ...string) {
-	t.Helper()
+func wantPaths(tb testing.TB, c *collection, want ...string) {
+	tb.Helper()
 	want = append([]string{}, want...) // not nil
 	slices.Sort(want)
 	got := c.paths()
 	if len(got) == 0 || got[0] != "" {
-		t.Errorf("the root is not counted: %q", got)
+		tb.Errorf("the root is not counted: %q", got)
 		return
 	}
 	if diff := cmp.Diff(want, got[1:]); diff != "" {
-		t.Errorf("paths: %s", diff)
+		tb.Errorf("paths: %s", diff)
 	}
 }
 
-func wantSkipped(t testing.TB, r walk.Report, want ...usage.Skipped) {
-	t.Helper()
+func wantSkipped(tb testing.TB, r walk.Report, want ...usage.Skipped) {
+	tb.Helper()
 	if diff := cmp.Diff(want, r.Skipped); diff != "" {
-		t.Errorf("skipped: %s", diff)
+		tb.Errorf("skipped: %s", diff)
 	}
 }
 
@@ -188,15 +188,15 @@ func skipped(reason usage.SkipReason, paths ...string) usage.Skipped {
 	return usage.Skipped{Reason: reason, Count: int64(len(paths)), Paths: paths}
 }
 
-func wantErrors(t testing.TB, r walk.Report, want ...usage.ScanError) {
-	t.Helper()
+func wantErrors(tb testing.TB, r walk.Report, want ...usage.ScanError) {
+	tb.Helper()
 	for i := range want {
 		if want[i].Count == 0 {
 			want[i].Count = int64(len(want[i].Paths))
 		}
 	}
 	if diff := cmp.Diff(want, r.Errors); diff != "" {
-		t.Errorf("errors: %s", diff)
+		tb.Errorf("errors: %s", diff)
 	}
 }
 

@@ -126,6 +126,7 @@ func (*osFS) ReadOnlySubvolume(path string) bool {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	var flags uint64
+	//nolint:gosec // G103: the kernel fills flags in
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), btrfsIocSubvolGetflags, uintptr(unsafe.Pointer(&flags)))
 	return errno == 0 && flags&btrfsSubvolRdonly != 0
 }

@@ -61,6 +61,7 @@ func uuidByIoctl(root string) string {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	ask := func(request uintptr, answer *[1024]byte) bool {
+		//nolint:gosec // G103: the kernel fills answer in, which is larger than either structure
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(answer)))
 		return errno == 0
 	}

@@ -51,55 +51,6 @@ func capacity(st *unix.Statfs_t) usage.Capacity {
 	}
 }
 
-// fileSystemTypes are the magic numbers of statfs(2), from linux/magic.h, the
-// sources of the file systems, and stat.c of GNU coreutils.
-var fileSystemTypes = map[uint32]struct {
-	name    string
-	network bool
-}{
-	unix.EXT4_SUPER_MAGIC:      {"ext4", false}, // ext2 and ext3 too
-	unix.XFS_SUPER_MAGIC:       {"xfs", false},
-	unix.BTRFS_SUPER_MAGIC:     {"btrfs", false},
-	unix.TMPFS_MAGIC:           {"tmpfs", false},
-	unix.RAMFS_MAGIC:           {"ramfs", false},
-	unix.OVERLAYFS_SUPER_MAGIC: {"overlay", false},
-	unix.F2FS_SUPER_MAGIC:      {"f2fs", false},
-	unix.SQUASHFS_MAGIC:        {"squashfs", false},
-	unix.ISOFS_SUPER_MAGIC:     {"iso9660", false},
-	unix.MSDOS_SUPER_MAGIC:     {"vfat", false},
-	unix.EXFAT_SUPER_MAGIC:     {"exfat", false},
-	unix.PROC_SUPER_MAGIC:      {"proc", false},
-	unix.SYSFS_MAGIC:           {"sysfs", false},
-	0x2fc12fc1:                 {"zfs", false},
-	0xca451a4e:                 {"bcachefs", false},
-	0x7366746e:                 {"ntfs3", false},
-	0xe0f5e1e2:                 {"erofs", false},
-	unix.NFS_SUPER_MAGIC:       {"nfs", true},
-	unix.CIFS_SUPER_MAGIC:      {"cifs", true},
-	unix.SMB2_SUPER_MAGIC:      {"smb2", true},
-	unix.SMB_SUPER_MAGIC:       {"smb", true},
-	unix.CEPH_SUPER_MAGIC:      {"ceph", true},
-	unix.V9FS_MAGIC:            {"9p", true},
-	unix.AFS_SUPER_MAGIC:       {"afs", true},
-	unix.AFS_FS_MAGIC:          {"afs", true},
-	unix.FUSE_SUPER_MAGIC:      {"fuse", true}, // most of them have a server
-	0x0bd00bd0:                 {"lustre", true},
-	0x47504653:                 {"gpfs", true},
-	0x19830326:                 {"beegfs", true},
-	0x20030528:                 {"orangefs", true},
-	0xaad7aaea:                 {"panfs", true},
-	0xbeefdead:                 {"snfs", true},
-	unix.OCFS2_SUPER_MAGIC:     {"ocfs2", true},
-	0x01161970:                 {"gfs2", true},
-}
-
-func typeOf(magic uint32) (name string, network bool) {
-	if t, known := fileSystemTypes[magic]; known {
-		return t.name, t.network
-	}
-	return fmt.Sprintf("0x%x", magic), false
-}
-
 // mountLine is what we need of a line of /proc/self/mountinfo, see
 // proc_pid_mountinfo(5).
 type mountLine struct{ id, device, point, source string }

@@ -27,7 +27,8 @@ func TestInspectDoesNotWaitForADeadMount(t *testing.T) {
 	defer cancel()
 	_, err := walk.InspectWith(ctx, "/dead/mount", hangs)
 	problem := new(walk.RootError)
-	if !errors.As(err, &problem) || problem.Problem != walk.NotAnswering || !strings.Contains(err.Error(), "/dead/mount does not answer") {
+	if !errors.As(err, &problem) || problem.Problem != walk.NotAnswering ||
+		!strings.Contains(err.Error(), "/dead/mount does not answer") {
 		t.Errorf("error = %v", err)
 	}
 	ctx, cancelled := context.WithCancel(t.Context())
@@ -37,7 +38,7 @@ func TestInspectDoesNotWaitForADeadMount(t *testing.T) {
 	}
 }
 
-const mountinfo = `22 28 0:21 / /sys rw,nosuid shared:7 - sysfs sysfs rw
+const mountinfo = `22 28 0:21 / /sys rw,nosuid shared:7 - sysfs none rw
 28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 28 254:0 /home /srv rw master:1 propagate_from:2 - ext4 /dev/vda rw
 40 28 0:50 / /mnt/nfs\040a\134b rw - nfs4 server:/export/a\040b rw,vers=4.2
@@ -55,7 +56,7 @@ func TestFindMount(t *testing.T) {
 		notFound bool
 	}{
 		{"by id", 40, unix.Mkdev(0, 50), "/x", [4]string{"40", "0:50", `/mnt/nfs a\b`, "server:/export/a b"}, false},
-		{"by id, no optional fields, no source", 41, unix.Mkdev(0, 51), "/x", [4]string{"41", "0:51", "/mnt/fuse", ""}, false},
+		{"by id, no source", 41, unix.Mkdev(0, 51), "/x", [4]string{"41", "0:51", "/mnt/fuse", ""}, false},
 		{"by device", device, device, "/home/x", [4]string{"28", "254:0", "/", "/dev/vda"}, false},
 		{"by device, the nearest", device, device, "/srv/x", [4]string{"30", "254:0", "/srv", "/dev/vda"}, false},
 		{"by device, whole components", device, device, "/srvx", [4]string{"28", "254:0", "/", "/dev/vda"}, false},
@@ -91,8 +92,13 @@ func TestNamesOfClusters(t *testing.T) {
 func TestUUIDByLink(t *testing.T) {
 	dir := t.TempDir()
 	tree.Make(t, dir, tree.Dir{
-		"dev":     tree.Dir{"dm-0": tree.File{}, "sda1": tree.File{}, "mapper": tree.Dir{"vg-lv": tree.Symlink{To: "../dm-0"}}},
-		"by-uuid": tree.Dir{"1111": tree.Symlink{To: "../dev/sda1"}, "2222": tree.Symlink{To: "../dev/dm-0"}, "3333": tree.Symlink{To: "gone"}},
+		"dev": tree.Dir{
+			"dm-0": tree.File{}, "sda1": tree.File{}, "mapper": tree.Dir{"vg-lv": tree.Symlink{To: "../dm-0"}},
+		},
+		"by-uuid": tree.Dir{
+			"1111": tree.Symlink{To: "../dev/sda1"}, "2222": tree.Symlink{To: "../dev/dm-0"},
+			"3333": tree.Symlink{To: "gone"},
+		},
 	})
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

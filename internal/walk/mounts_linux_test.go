@@ -62,7 +62,8 @@ func wantOracle(t *testing.T, c *collection, o walk.Options) oracle.Skipped {
 func TestNestedMounts(t *testing.T) {
 	root := mounted(t)
 	tree.Make(t, root, tree.Dir{
-		"tmpfs": tree.Dir{}, "odd \t*\\name": tree.Dir{}, "self": tree.Dir{}, "file": tree.File{Size: 1}, "bound": tree.File{Size: 2},
+		"tmpfs": tree.Dir{}, "odd \t*\\name": tree.Dir{}, "self": tree.Dir{},
+		"file": tree.File{Size: 1}, "bound": tree.File{Size: 2},
 		"data": tree.Dir{"f": tree.File{Size: 3}, "sub": tree.Dir{"g": tree.File{Size: 4}}},
 	})
 	tree.Mount(t, "tmpfs", root+"/tmpfs", "tmpfs", 0, "")
@@ -104,7 +105,8 @@ func TestBtrfs(t *testing.T) {
 	home := root + "/home"
 	tree.Run(t, "btrfs", "subvolume", "create", home)
 	tree.Make(t, home, tree.Dir{
-		"f": tree.File{Size: 1 << 20}, ".snapshots": tree.Dir{}, "user": tree.Dir{".snapshots": tree.Dir{"data": tree.File{Size: 7}}},
+		"f": tree.File{Size: 1 << 20}, ".snapshots": tree.Dir{},
+		"user": tree.Dir{".snapshots": tree.Dir{"data": tree.File{Size: 7}}},
 	})
 	tree.Run(t, "btrfs", "subvolume", "create", root+"/writable")
 	tree.Make(t, root+"/writable", tree.Dir{"w": tree.File{Size: 5000}})
@@ -130,7 +132,8 @@ func TestBtrfs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.FSType != "btrfs" || m.Network || m.MountPoint != root || m.Identity != blkid(t, m.Source) || m.Capacity.InodesTotal != 0 {
+	if m.FSType != "btrfs" || m.Network || m.MountPoint != root || m.Identity != blkid(t, m.Source) ||
+		m.Capacity.InodesTotal != 0 {
 		t.Errorf("mount = %+v", m)
 	}
 }
@@ -182,7 +185,8 @@ func blkid(t *testing.T, device string) string {
 func TestInspectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	tree.Make(t, dir, tree.Dir{
-		"file": tree.File{}, "fifo": tree.Fifo{}, "bad\x1bname": tree.File{}, "to-file": tree.Symlink{To: "file"}, "loop": tree.Symlink{To: "loop"},
+		"file": tree.File{}, "fifo": tree.Fifo{}, "bad\x1bname": tree.File{},
+		"to-file": tree.Symlink{To: "file"}, "loop": tree.Symlink{To: "loop"},
 	})
 	for path, want := range map[string]struct {
 		problem walk.Problem
@@ -209,7 +213,8 @@ func TestInspectUnreadable(t *testing.T) {
 	if root := os.Getenv(inChild); root != "" { // as nobody, see below
 		for _, name := range []string{"closed", "listed"} {
 			_, err := walk.Inspect(t.Context(), root+"/"+name)
-			if got, ok := err.(*walk.RootError); !ok || got.Problem != walk.Unreadable || !strings.Contains(err.Error(), "65534") { //nolint:errorlint // as above
+			got, ok := err.(*walk.RootError) //nolint:errorlint // as above
+			if !ok || got.Problem != walk.Unreadable || !strings.Contains(err.Error(), "65534") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -219,7 +224,7 @@ func TestInspectUnreadable(t *testing.T) {
 	tree.Make(t, root, tree.Dir{
 		"closed": tree.Moded{Node: tree.Dir{}, Mode: 0o700}, "listed": tree.Moded{Node: tree.Dir{}, Mode: 0o744},
 	})
-	if err := os.Chmod(filepath.Dir(filepath.Dir(root)), 0o755); err != nil { //nolint:gosec // nobody has to get in
+	if err := os.Chmod(filepath.Dir(filepath.Dir(root)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	runAsNobody(t, "^TestInspectUnreadable$", inChild+"="+root)

@@ -30,6 +30,7 @@ func (Openat) Walk(ctx context.Context, o Options, open func() Sink) (Report, er
 	for i := range walkers {
 		walkers[i] = &openatWalker{run: r, queue: queue, sink: open(), subdirs: make(map[string]bool)}
 	}
+	//nolint:contextcheck // it is the context that was handed in, with a cause
 	defer context.AfterFunc(r.ctx, queue.close)()
 	if err := walkers[0].start(); err != nil {
 		return r.end(err)

@@ -42,10 +42,9 @@ func newRules(o *Options, e *usage.Entry) (*rules, *usage.Dir, error) {
 // descend leads e from the root to the part. A part behind a symbolic link or on
 // another mount does not belong to the tree.
 func (r *rules) descend(o *Options, e *usage.Entry) (parent *usage.Dir, err error) {
-	path := dirKey(o.Root)
 	for name := range strings.SplitSeq(o.Part, "/") {
 		parent = e.Dir
-		path += "/" + name
+		path := r.root + "/" + parent.Join([]byte(name))
 		mount, err := r.fs.Stat(path, e)
 		switch {
 		case err != nil:

@@ -66,7 +66,7 @@ func (r *run) wait() error {
 // recovered ends the walk with what was thrown at path; to be deferred as
 //
 //	defer func() { r.recovered(recover(), path, &err) }()
-func (r *run) recovered(thrown any, path string, err *error) {
+func (r *run) recovered(thrown any, path string, err *error) { //nolint:gocritic // ptrToRefParam: sets a named result
 	if thrown != nil {
 		*err = r.fail(&PanicError{Path: path, Value: thrown, Stack: debug.Stack()})
 	}

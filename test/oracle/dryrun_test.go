@@ -65,8 +65,9 @@ func torture() tree.Dir {
 	}
 	names := tree.Dir{}
 	for _, name := range []string{
-		"a\nb.txt", "\xff\xfe.x\x96", "d\xff", `back\slash.sw\ap`, `a"b.x"y`, "\u202egnp.exe", "*?[.c", " ", "...", ".bashrc", "v1.2.3",
-		"a.tar.gz", ".tar.gz", "X.FASTQ.GZ", "a..b", "x.", strings.Repeat("n", 250) + ".long", "(none)", "a.12-4", "\u212a.\u212a",
+		"a\nb.txt", "\xff\xfe.x\x96", "d\xff", `back\slash.sw\ap`, `a"b.x"y`, "\u202egnp.exe", "*?[.c", " ", "...",
+		".bashrc", "v1.2.3", "a.tar.gz", ".tar.gz", "X.FASTQ.GZ", "a..b", "x.", strings.Repeat("n", 250) + ".long",
+		"(none)", "a.12-4", "\u212a.\u212a",
 	} {
 		names[name] = tree.File{Size: 10}
 	}
@@ -79,11 +80,15 @@ func torture() tree.Dir {
 		"d\x1b\xff": tree.Dir{"sub": tree.Dir{"f.\xff": tree.File{Size: 1}}},
 		"links": tree.Dir{
 			"z": tree.File{Size: 70000}, "a.txt": tree.HardLink{To: "links/z"}, "p": tree.Fifo{}, "s": tree.Socket{},
-			"symlink": tree.Symlink{To: "/"}, "dangling": tree.Symlink{To: strings.Repeat("x", 300)}, "a.p": tree.HardLink{To: "links/p"},
+			"symlink": tree.Symlink{To: "/"}, "dangling": tree.Symlink{To: strings.Repeat("x", 300)},
+			"a.p": tree.HardLink{To: "links/p"},
 		},
 		"elsewhere":  tree.Dir{"0.bin": tree.HardLink{To: "links/z"}, "deep": tree.Dir{"a": tree.Dir{"b": tree.File{}}}},
 		".snapshots": tree.Dir{"old": tree.File{Size: 999}},
-		"p1":         tree.Dir{".snapshot": tree.Dir{"old": tree.File{Size: 999}}, "sub": tree.Dir{".snapshots": tree.Dir{"kept": tree.File{Size: 9}}}},
+		"p1": tree.Dir{
+			".snapshot": tree.Dir{"old": tree.File{Size: 999}},
+			"sub":       tree.Dir{".snapshots": tree.Dir{"kept": tree.File{Size: 9}}},
+		},
 	}
 }
 

@@ -39,7 +39,6 @@ func (o *Options) prune(ctx context.Context, entries []entry) (kept []entry, pru
 }
 
 func readOnlySubvolume(ctx context.Context, dir string) (bool, error) {
-	//nolint:gosec // a test's own tree
 	out, err := exec.CommandContext(ctx, "btrfs", "property", "get", "-t", "subvol", dir, "ro").CombinedOutput()
 	if err != nil {
 		return false, fmt.Errorf("btrfs property get %s: %w: %s", dir, err, out)
@@ -97,7 +96,7 @@ func (o *Options) fold(entries []entry) Result {
 	users, groups, types := make(table), make(table), make(table)
 	filesets, sizes, ages := make(table), make(table), make(table)
 	for _, e := range entries {
-		if path, linked := smallest[inode{e.dev, e.ino}]; linked && e.kind != 'd' && path != e.path {
+		if first, linked := smallest[inode{e.dev, e.ino}]; linked && e.kind != 'd' && first != e.path {
 			continue
 		}
 		m := measure(e)
@@ -141,7 +140,8 @@ func measure(e entry) Row {
 	}
 	if e.kind == 'f' {
 		m.Files = 1
-		if m.Slack.Sub(m.Allocated, m.Size); m.Slack.Sign() < 0 {
+		m.Slack.Sub(m.Allocated, m.Size)
+		if m.Slack.Sign() < 0 {
 			m.Slack.SetInt64(0)
 		}
 	}
@@ -151,7 +151,7 @@ func measure(e entry) Row {
 var (
 	validSuffix = regexp.MustCompile(`^[a-z0-9_+-]{1,16}$`)
 	letter      = regexp.MustCompile(`[a-z]`)
-	digits      = regexp.MustCompile(`^[0-9]+$`)
+	digits      = regexp.MustCompile(`^\d+$`)
 	packed      = regexp.MustCompile(`^(gz|bz2|xz|zst|lz4|lzma|z|br)$`)
 )
 

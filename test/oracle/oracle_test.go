@@ -80,10 +80,15 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// flat counts everything in root, without filesets and snapshots.
+func flat(root string) oracle.Options {
+	return oracle.Options{Root: root, Start: start, SizeClasses: usage.DefaultSizeClasses()}
+}
+
 func TestAllocatedEqualsDu(t *testing.T) {
 	root := t.TempDir()
 	tree.Make(t, root, small())
-	got, _, err := oracle.Run(t.Context(), oracle.Options{Root: root, Start: start, SizeClasses: usage.DefaultSizeClasses()})
+	got, _, err := oracle.Run(t.Context(), flat(root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +101,7 @@ func TestAllocatedEqualsDu(t *testing.T) {
 func TestDiff(t *testing.T) {
 	root := t.TempDir()
 	tree.Make(t, root, small())
-	want, _, err := oracle.Run(t.Context(), oracle.Options{Root: root, Start: start, SizeClasses: usage.DefaultSizeClasses()})
+	want, _, err := oracle.Run(t.Context(), flat(root))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,17 +80,17 @@ type Moded struct {
 }
 
 // Make builds the tree in root, which must be a directory.
-func Make(t testing.TB, root string, d Dir) {
-	t.Helper()
+func Make(tb testing.TB, root string, d Dir) {
+	tb.Helper()
 	if err := d.make(root, root); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := d.link(root, root); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	// Times and modes last: making links and entries changes them.
 	if err := d.finish(root); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -188,7 +188,7 @@ func (f File) make(_, path string) error {
 	if mode == 0 {
 		mode = 0o644
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // a test's own path
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package walktest
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func (f *FS) Walk(root string, walkers int, fn fs.WalkDirFunc) error {
 		}
 		err = fn(path, d, nil)
 		if in.Twice {
-			if again := fn(path, d, nil); err == nil && again != fs.SkipDir {
+			if again := fn(path, d, nil); err == nil && !errors.Is(again, fs.SkipDir) {
 				err = again
 			}
 		}
