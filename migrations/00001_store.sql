@@ -15,6 +15,8 @@ CREATE TABLE filesystem (
     fileset_depth   integer     NOT NULL DEFAULT 0,
     fileset_paths   bytea[]     NOT NULL DEFAULT '{}',
     fileset_names   bytea[]     NOT NULL DEFAULT '{}',
+    walkers         integer     NOT NULL DEFAULT 0 CHECK (walkers >= 0),   -- 0: by file-system type
+    ops_limit       integer     NOT NULL DEFAULT 0 CHECK (ops_limit >= -1), -- 0: by file-system type, -1: none
     demo            boolean     NOT NULL DEFAULT false,
     created_at      timestamptz NOT NULL DEFAULT now(),
     current_scan_id bigint,
@@ -275,7 +277,6 @@ CREATE TABLE directory (
     offline    numeric(39) NOT NULL
 ) PARTITION BY RANGE (tier, day);
 CREATE INDEX directory_scan_idx ON directory (scan_id, preorder);
-CREATE INDEX directory_path_idx ON directory (path_id, scan_id);
 
 -- +goose Down
 

@@ -28,15 +28,8 @@ func (postgresSupervisorCmd) Run(ctx context.Context, a *app) error {
 // database is an open store, and the private Postgres under it if we run it.
 type database struct {
 	*postgres.Store
-	server *embeddedpg.Server // nil where somebody else runs the Postgres
-}
-
-// Done is closed when the private Postgres has gone away; nil where it is not ours.
-func (d *database) Done() <-chan struct{} {
-	if d.server == nil {
-		return nil
-	}
-	return d.server.Done()
+	server    *embeddedpg.Server // nil where somebody else runs the Postgres
+	restarted bool
 }
 
 // Close closes the store and stops the Postgres under it.
@@ -88,6 +81,38 @@ func (a *app) startPostgres(ctx context.Context) (*embeddedpg.Server, error) {
 		Supervisor:    []string{a.executable, supervisorCommand},
 		Logger:        a.log,
 	})
+}
+
+// minUptime is how long the private Postgres must have run to be worth another
+// start: what ends it sooner will end it again.
+const minUptime = time.Minute
+
+// keepPostgres starts the private Postgres again when it ends, until ctx does.
+// The store and what uses it wait and go on.
+func (a *app) keepPostgres(ctx context.Context, d *database) error {
+	for d.server != nil {
+		started := time.Now()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.server.Done():
+		}
+		err := d.server.Err()
+		if time.Since(started) < minUptime && d.restarted {
+			return databaseError{fmt.Errorf("the private Postgres does not keep running: %w", err)}
+		}
+		a.log.Error("the private Postgres has ended; it is started again", "reason", err)
+		url := d.server.URL()
+		server, err := a.startPostgres(ctx)
+		if err != nil {
+			return databaseError{err}
+		}
+		d.server, d.restarted = server, true
+		if server.URL() != url { // its socket had to move: the store would not find it
+			return databaseError{errors.New("the private Postgres has another address now: start fstally again")}
+		}
+	}
+	return nil
 }
 
 // open migrates and opens the store. On failure it stops the server.

@@ -71,7 +71,7 @@ func torture(t *testing.T) (root string) {
 	odd := tree.Dir{}
 	for _, name := range []string{
 		"report\x96final.rtf", "a.b\xfe", `a"b.x"y`, `c\x2dd.sw\ap`, "new\nline.txt", "\x1b[31mred.log", "exe.\u202egnp.jpg",
-		"<script>alert(1)</script>.html", "'; DROP TABLE scan; --.sql", "=HYPERLINK(1).csv", "\u2028.md", strings.Repeat("n", 251) + ".txt",
+		"<script>alert(1)<script>.html", "'; DROP TABLE scan; --.sql", "=HYPERLINK(1).csv", "\u2028.md", strings.Repeat("n", 251) + ".txt",
 		// case C038
 		".bashrc", ".gitignore", ".hidden.txt", "a.tar.gz", "foo.", "..file.txt", "a..b", "...", ".a.b", "x.", "noext", "v1.2.3", "Makefile",
 		"UPPER.TXT", "x.fastq.gz", "only.gz", "core.1234", "a.seventeenletterss", "a.c++", "a.b c",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,42 +17,65 @@ import (
 	"fstally/internal/walk"
 )
 
-// rules are the flags that say how a file system is divided.
-type rules struct {
-	FilesetDepth int      `default:"1" placeholder:"N" help:"Each directory N levels below the root is a fileset; 0 for none. Default: ${default}."`
-	Fileset      []string `placeholder:"NAME=PATH" sep:"none" help:"A directory below the root that is a fileset of its own; repeat for more."`
-	SizeClasses  string   `default:"3072,32768,8388608,1073741824" placeholder:"A,B,C,D" help:"Upper bounds of the size classes in bytes, each 2^n or 3*2^n. Default: ${default}."`
+// settings are the flags that say how a file system is scanned and divided.
+// Those that are given change the settings of a file system that has some.
+type settings struct {
+	Walkers      *int     `placeholder:"N" help:"Directories read at a time; 0 chooses: 4 on network file systems, to spare the server; twice the cores on local ones."`
+	OpsLimit     *int     `placeholder:"N" help:"At most so many file-system operations per second; -1 for no limit, 0 chooses: 2000 on network file systems, none on local ones."`
+	FilesetDepth *int     `placeholder:"N" help:"Each directory N levels below the root is a fileset; 0 for none. Default: 1."`
+	Fileset      []string `placeholder:"NAME=DIR" sep:"none" help:"A directory below the root that is a fileset of its own; repeat for more."`
+	SizeClasses  []int64  `placeholder:"A,B,C,D" help:"Upper bounds of the size classes in bytes, each 2^n or 3*2^n. Default: 3072,32768,8388608,1073741824."`
 }
 
-// parse reads the flags; paths of filesets are relative to root or below it.
-func (r rules) parse(root string) (usage.FilesetRules, usage.SizeClasses, error) {
-	sets := usage.FilesetRules{Depth: r.FilesetDepth}
-	for _, text := range r.Fileset {
-		named, err := fileset.Parse(root, text)
-		if err != nil {
-			return sets, usage.SizeClasses{}, usageError{fmt.Errorf("--fileset %s: %w", text, err)}
+// apply writes the flags that are given into fs, whose root is known, and
+// reports whether there were any.
+func (c settings) apply(fs *usage.FileSystem) (changed bool, err error) {
+	for _, n := range []struct {
+		flag  *int
+		to    *int
+		least int
+	}{{c.Walkers, &fs.Walkers, 0}, {c.OpsLimit, &fs.OpsLimit, -1}, {c.FilesetDepth, &fs.Filesets.Depth, 0}} {
+		if n.flag == nil {
+			continue
 		}
-		sets.Named = append(sets.Named, named)
-	}
-	if _, err := fileset.New(sets); err != nil {
-		return sets, usage.SizeClasses{}, usageError{err}
-	}
-	var classes usage.SizeClasses
-	bounds := strings.Split(r.SizeClasses, ",")
-	if len(bounds) != len(classes) {
-		return sets, classes, usageError{fmt.Errorf("--size-classes %s: give %d bounds", r.SizeClasses, len(classes))}
-	}
-	for i, text := range bounds {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return sets, classes, usageError{fmt.Errorf("--size-classes %s: %q is not a number of bytes", r.SizeClasses, text)}
+		if *n.flag < n.least || *n.flag > math.MaxInt32 {
+			return false, usageError{fmt.Errorf("%d is out of range for this flag: use %d or more", *n.flag, n.least)}
 		}
-		classes[i] = n
+		*n.to, changed = *n.flag, true
 	}
-	if err := classes.Validate(); err != nil {
-		return sets, classes, usageError{err}
+	if len(c.Fileset) > 0 {
+		fs.Filesets.Named, changed = nil, true
 	}
-	return sets, classes, nil
+	for _, text := range c.Fileset {
+		named, err := fileset.Parse(fs.Root, text)
+		if err != nil {
+			return false, usageError{fmt.Errorf("--fileset %s: %w", text, err)}
+		}
+		fs.Filesets.Named = append(fs.Filesets.Named, named)
+	}
+	if _, err := fileset.New(fs.Filesets); err != nil {
+		return false, usageError{err}
+	}
+	if len(c.SizeClasses) > 0 {
+		if len(c.SizeClasses) != len(fs.SizeClasses) {
+			return false, usageError{fmt.Errorf("--size-classes %v: give %d bounds", c.SizeClasses, len(fs.SizeClasses))}
+		}
+		copy(fs.SizeClasses[:], c.SizeClasses)
+		changed = true
+	}
+	if err := fs.SizeClasses.Validate(); err != nil {
+		return false, usageError{err}
+	}
+	return changed, nil
+}
+
+// newFileSystem returns the settings of a file system that has none yet.
+func (c settings) newFileSystem(name, root string) (usage.FileSystem, error) {
+	fs := usage.FileSystem{
+		Name: name, Root: root, SizeClasses: usage.DefaultSizeClasses(), Filesets: usage.FilesetRules{Depth: 1},
+	}
+	_, err := c.apply(&fs)
+	return fs, err
 }
 
 type fsCmd struct {
@@ -65,7 +89,7 @@ type fsCmd struct {
 type fsAddCmd struct {
 	Name string `arg:"" help:"Lower-case letter, then a-z 0-9 . _ -"`
 	Path string `arg:"" help:"Directory to watch."`
-	rules
+	settings
 }
 
 // Run registers a file system.
@@ -77,13 +101,12 @@ func (c fsAddCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	sets, classes, err := c.parse(mount.Root)
+	fs, err := c.newFileSystem(c.Name, mount.Root)
 	if err != nil {
 		return err
 	}
 	return a.use(ctx, func(d *database) error {
-		fs, err := d.AddFileSystem(ctx, usage.FileSystem{Name: c.Name, Root: mount.Root, SizeClasses: classes, Filesets: sets})
-		if err != nil {
+		if fs, err = d.AddFileSystem(ctx, fs); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(a.stdout, "File system %s watches %s. Scan it with: fstally scan %s\n",
@@ -150,6 +173,8 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 			{"identity", orUnknown(usage.Escape(fs.Identity))},
 			{"size classes", fmt.Sprint(fs.SizeClasses)},
 			{"filesets", describeFilesets(fs.Filesets)},
+			{"walkers", orByType(fs.Walkers)},
+			{"operations per second", orByType(fs.OpsLimit)},
 		} {
 			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 		}
@@ -174,6 +199,18 @@ func orUnknown(s string) string {
 		return "not known yet"
 	}
 	return s
+}
+
+// orByType shows a setting of walkers or of the ceiling.
+func orByType(n int) string {
+	switch {
+	case n == 0:
+		return "by file-system type"
+	case n < 0:
+		return "no limit"
+	default:
+		return strconv.Itoa(n)
+	}
 }
 
 func describeFilesets(r usage.FilesetRules) string {
@@ -237,27 +274,29 @@ func notFound(what, name, remedy string, err error) error {
 	return err
 }
 
-// register returns the file system that watches root, made under
-// name, or under one made from the path, when there is none.
-func (a *app) register(ctx context.Context, d *database, root, name string, r rules) (usage.FileSystem, error) {
-	sets, classes, err := r.parse(root)
-	if err != nil {
-		return usage.FileSystem{}, err
-	}
+// register returns the file system that watches root. Where there is none it is
+// made, under name or under one made from the path; where there is one, its
+// settings are changed by the flags that are given.
+func (a *app) register(ctx context.Context, d *database, root, name string, c settings) (usage.FileSystem, error) {
 	list, err := d.FileSystems(ctx, usage.Everything())
 	if err != nil {
 		return usage.FileSystem{}, err
 	}
 	taken := make([]string, 0, len(list))
 	for _, fs := range list {
-		if fs.Root == root {
-			if name != "" && name != fs.Name {
-				return fs, usageError{fmt.Errorf("%s is file system %s already: rename it with 'fstally fs rename %s %s'",
-					usage.Escape(root), fs.Name, fs.Name, name)}
-			}
-			return fs, nil
+		if fs.Root != root {
+			taken = append(taken, fs.Name)
+			continue
 		}
-		taken = append(taken, fs.Name)
+		if name != "" && name != fs.Name {
+			return fs, usageError{fmt.Errorf("%s is file system %s already: rename it with 'fstally fs rename %s %s'",
+				usage.Escape(root), fs.Name, fs.Name, name)}
+		}
+		changed, err := c.apply(&fs)
+		if changed && err == nil {
+			err = d.UpdateFileSystem(ctx, fs)
+		}
+		return fs, err
 	}
 	if name == "" {
 		name = inventName(root, taken)
@@ -265,7 +304,11 @@ func (a *app) register(ctx context.Context, d *database, root, name string, r ru
 	if err := usage.ValidateName(name); err != nil {
 		return usage.FileSystem{}, usageError{err}
 	}
-	return d.AddFileSystem(ctx, usage.FileSystem{Name: name, Root: root, SizeClasses: classes, Filesets: sets})
+	fs, err := c.newFileSystem(name, root)
+	if err != nil {
+		return fs, err
+	}
+	return d.AddFileSystem(ctx, fs)
 }
 
 // inventName makes a name from the last components of a path, as many as it

@@ -13,7 +13,7 @@ import (
 type importCmd struct {
 	Files []string `arg:"" name:"file" type:"existingfile" help:"Results of 'fstally scan --out'. Several must be parts of one scan, and are merged."`
 	FS    string   `name:"fs" placeholder:"NAME" help:"File system that they belong to. Default: the one with the root of the result, made when there is none."`
-	rules
+	settings
 }
 
 // Run imports results.
@@ -56,5 +56,5 @@ func (c importCmd) fileSystem(ctx context.Context, a *app, d *database, meta *us
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
 		return fs, notFound("file system", c.FS, "fstally fs list", err)
 	}
-	return a.register(ctx, d, meta.Root, "", c.rules)
+	return a.register(ctx, d, meta.Root, "", c.settings)
 }

@@ -27,10 +27,8 @@ type scanCmd struct {
 
 	Name       string   `placeholder:"NAME" help:"Name of the file system, when the scan is stored and it has none yet. Default: made from PATH."`
 	Part       []string `placeholder:"DIR" sep:"none" help:"With --out: scan only this directory below PATH; repeat for more. Results of different parts merge on import."`
-	Walkers    int      `placeholder:"N" help:"Directories read at a time. Default: 4 on network file systems, to spare the server; twice the cores on local ones."`
-	OpsLimit   int      `placeholder:"N" help:"At most so many file-system operations per second; -1 for no limit. Default: 2000 on network file systems, none on local ones."`
 	Categories string   `type:"existingfile" placeholder:"FILE" help:"Categories of file types that override the built-in ones."`
-	rules
+	settings
 
 	Child bool `hidden:"" help:"Tell progress as JSON and stop when standard input ends."`
 }
@@ -51,7 +49,7 @@ func (c scanCmd) Run(ctx context.Context, a *app) error {
 
 // options translates the flags.
 func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
-	sets, classes, err := c.parse(c.Path)
+	fs, err := c.newFileSystem("", c.Path)
 	if err != nil {
 		return scan.Options{}, err
 	}
@@ -62,7 +60,7 @@ func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
 		}
 	}
 	return scan.Options{
-		Path: c.Path, Parts: c.Part, Walkers: c.Walkers, OpsLimit: c.OpsLimit, SizeClasses: classes, Filesets: sets,
+		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit, SizeClasses: fs.SizeClasses, Filesets: fs.Filesets,
 		Categories: categories, Engine: walk.Fastwalk{}, Version: version, Progress: progress,
 	}, nil
 }
@@ -129,7 +127,7 @@ func (c scanCmd) store(ctx context.Context, a *app) error {
 		return err
 	}
 	return a.use(ctx, func(d *database) error {
-		fs, err := a.register(ctx, d, mount.Root, c.Name, c.rules)
+		fs, err := a.register(ctx, d, mount.Root, c.Name, c.settings)
 		if err != nil {
 			return err
 		}

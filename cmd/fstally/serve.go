@@ -25,7 +25,7 @@ type serveCmd struct {
 	AllowAnonymous bool     `env:"FSTALLY_ALLOW_ANONYMOUS" help:"Let in whoever reaches the address, without the token. Every page says so."`
 	Hosts          []string `env:"FSTALLY_HOSTS" placeholder:"HOST" help:"Names under which browsers may reach the pages, beside the address itself; put the name of a reverse proxy here."`
 	BasePath       string   `env:"FSTALLY_BASE_PATH" placeholder:"/PATH" help:"Prefix of all addresses, behind a reverse proxy that serves other things too."`
-	rules
+	settings
 }
 
 // Limits of the HTTP server. A page takes milliseconds; an export may take long
@@ -78,14 +78,7 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return supervisor.Run(ctx) })
 	group.Go(func() error { return serveHTTP(ctx, listener, handler) })
-	group.Go(func() error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-d.Done():
-			return databaseError{fmt.Errorf("the private Postgres has ended: %w", d.server.Err())}
-		}
-	})
+	group.Go(func() error { return a.keepPostgres(ctx, d) })
 	c.announce(a, listener.Addr(), token)
 	return group.Wait()
 }
@@ -119,7 +112,7 @@ func (c serveCmd) inspect(ctx context.Context) ([]walk.Mount, error) {
 
 func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []walk.Mount) error {
 	for _, mount := range mounts {
-		fs, err := a.register(ctx, d, mount.Root, "", c.rules)
+		fs, err := a.register(ctx, d, mount.Root, "", c.settings)
 		if err != nil {
 			return err
 		}

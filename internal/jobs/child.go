@@ -31,6 +31,8 @@ func ScanArgs(fs usage.FileSystem) []string {
 	args := []string{
 		"--size-classes=" + strings.Join(classes, ","),
 		"--fileset-depth=" + strconv.Itoa(fs.Filesets.Depth),
+		"--walkers=" + strconv.Itoa(fs.Walkers),
+		"--ops-limit=" + strconv.Itoa(fs.OpsLimit),
 	}
 	for _, f := range fs.Filesets.Named {
 		text := "./" + f.Path
@@ -91,15 +93,18 @@ func readProgress(r io.Reader, progress func(usage.Progress)) {
 	}
 }
 
+// errKilled: the scanner was ended by a signal that was not ours.
+var errKilled = errors.New("the scanner was killed")
+
 func childError(err error, said string) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() < 0 {
+		return fmt.Errorf("%w (%s)", errKilled, exit.ProcessState)
+	}
 	if said != "" {
 		return errors.New(said)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("the scanner ended without a word: %s", exit.ProcessState)
-	}
-	return fmt.Errorf("the scanner: %w", err)
+	return fmt.Errorf("the scanner ended without a word: %w", err)
 }
 
 // tail keeps the end of what is written to it.

@@ -120,6 +120,8 @@ func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
 		state = usage.Cancelled
 	case ctx.Err() != nil:
 		state, err = usage.Interrupted, errStopped
+	case errors.Is(err, errKilled):
+		state = usage.Interrupted
 	}
 	log.Warn("scan ended without a result", "state", state, "reason", err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalTimeout)

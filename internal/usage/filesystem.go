@@ -15,6 +15,8 @@ type FileSystem struct {
 	Type          string // xfs, nfs4, lustre, gpfs, ...; "" before the first scan
 	SizeClasses   SizeClasses
 	Filesets      FilesetRules
+	Walkers       int   // directories read at a time; 0 chooses by file-system type
+	OpsLimit      int   // operations per second; 0 chooses by file-system type, -1 for none
 	CurrentScanID int64 // the latest published scan; 0 before the first
 	Demo          bool  // invented data
 	Created       time.Time
