@@ -140,7 +140,7 @@ func summarize(cells ...usage.Cell) *usage.Summary {
 	s := &usage.Summary{Cells: cells, Categories: map[string]string{}}
 	s.Directories = []usage.DirectoryRow{{Parent: -1}}
 	seen := make(map[string]int)
-	bars := make(map[usage.SizeCell]usage.Measures)
+	bars, ages := make(map[usage.SizeCell]usage.Measures), make(map[usage.AgeCell]usage.Measures)
 	for _, c := range cells {
 		s.Totals.Add(c.Measures)
 		s.Categories[c.Type] = "kind of " + c.Type[:min(1, len(c.Type))]
@@ -162,13 +162,20 @@ func summarize(cells ...usage.Cell) *usage.Summary {
 		}
 		for _, clock := range []usage.Clock{usage.ByMtime, usage.ByAtime} {
 			for _, d := range []usage.Dimension{usage.User, usage.Fileset} {
-				s.Ages = append(s.Ages, usage.AgeCell{Dimension: d, Value: s.Value(&c, d), Clock: clock, Class: c.AgeClass, Measures: c.Measures})
+				k := usage.AgeCell{Dimension: d, Value: s.Value(&c, d), Clock: clock, Class: c.AgeClass}
+				m := ages[k]
+				m.Add(c.Measures)
+				ages[k] = m
 			}
 		}
 	}
 	for k, m := range bars {
 		k.Files, k.Size, k.Allocated = m.Files, m.Size, m.Allocated
 		s.Sizes = append(s.Sizes, k)
+	}
+	for k, m := range ages {
+		k.Measures = m
+		s.Ages = append(s.Ages, k)
 	}
 	s.Directories[0].Last = len(s.Directories) - 1
 	s.Directories[0].Measures = s.Totals

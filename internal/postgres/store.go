@@ -111,14 +111,23 @@ func (s *Store) Ping(ctx context.Context) error {
 // round trip.
 const beginRead = `BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = '60s'`
 
-// read runs a reader.
+// read runs a reader, and runs it again when the connection turns out to be
+// broken: after a restart of the database the pool is full of those.
 func (s *Store) read(ctx context.Context, reader func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginRead}, reader)
+	begin := func() error {
+		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginRead}, reader)
+	}
+	err := begin()
+	if unavailable(err) && ctx.Err() == nil {
+		s.pool.Reset()
+		err = begin()
+	}
+	return explainUnavailable(err)
 }
 
 // write runs a transaction that changes something, at READ COMMITTED.
 func (s *Store) write(ctx context.Context, writer func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.pool, writer)
+	return explainUnavailable(pgx.BeginFunc(ctx, s.pool, writer))
 }
 
 // day returns the date of t in the site's zone.
