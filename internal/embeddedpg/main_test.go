@@ -50,12 +50,13 @@ func TestMain(m *testing.M) {
 		}
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if dir, err := template(); err == nil {
-			_ = os.RemoveAll(dir)
-		}
+		_ = os.RemoveAll(templateDir) // empty if no test wanted it
 		os.Exit(code)
 	}))
 }
+
+// templateDir is what template made, for TestMain to remove.
+var templateDir string
 
 // template is a directory with a database in it: tests that are not about the
 // first start work on copies, since initdb takes most of their time.
@@ -64,6 +65,7 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	templateDir = dir
 	ctx := context.Background()
 	supervisor, err := supervisor()
 	if err != nil {
