@@ -147,7 +147,12 @@ func (p *program) kill() {
 // get asks the API and decodes the answer.
 func (p *program) get(path string, to any) {
 	p.t.Helper()
-	status, body := p.try(http.MethodGet, path)
+	var status int
+	var body []byte
+	await(p.t, "answered", func() bool { // not before the database is back
+		status, body = p.try(http.MethodGet, path)
+		return status != http.StatusServiceUnavailable
+	})
 	if status != http.StatusOK {
 		p.t.Fatalf("GET %s: %d %s", path, status, body)
 	}

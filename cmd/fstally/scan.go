@@ -27,6 +27,7 @@ type scanCmd struct {
 
 	Name       string   `placeholder:"NAME" help:"Name of the file system, when the scan is stored and it has none yet. Default: made from PATH."`
 	Part       []string `placeholder:"DIR" sep:"none" help:"With --out: scan only this directory below PATH; repeat for more. Results of different parts merge on import."`
+	Engine     string   `enum:"auto,openat,fastwalk" default:"auto" help:"How the tree is walked: ${enum}. All give the same result."`
 	Categories string   `type:"existingfile" placeholder:"FILE" help:"Categories of file types that override the built-in ones."`
 	settings
 
@@ -61,8 +62,16 @@ func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
 	}
 	return scan.Options{
 		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit, SizeClasses: fs.SizeClasses, Filesets: fs.Filesets,
-		Categories: categories, Engine: walk.Fastwalk{}, Version: version, Progress: progress,
+		Categories: categories, Engine: c.engine(), Version: version, Progress: progress,
 	}, nil
+}
+
+// engine returns the one that is asked for.
+func (c scanCmd) engine() walk.Engine {
+	if c.Engine == "fastwalk" {
+		return walk.Fastwalk{}
+	}
+	return walk.Openat{}
 }
 
 // scan runs the scan in this process.

@@ -92,9 +92,19 @@ func (c serveCmd) handler(a *app, d *database, token string) (http.Handler, erro
 		return nil, err
 	}
 	return server.New(server.Config{
-		Reader: d.Store, Scans: d.Store, API: v1, Token: token, AllowAnonymous: c.AllowAnonymous, Hosts: c.Hosts,
+		Reader: d.Store, Scans: d.Store, API: v1, Token: token, AllowAnonymous: c.AllowAnonymous, Hosts: c.hosts(),
 		BasePath: c.BasePath, Location: a.location, Clock: time.Now, Logger: a.log, Version: version,
 	})
+}
+
+// hosts returns the names that browsers may use. The one to listen at is one,
+// unless it is an address, which is let in anyway.
+func (c serveCmd) hosts() []string {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil || host == "" || net.ParseIP(host) != nil {
+		return c.Hosts
+	}
+	return append([]string{host}, c.Hosts...)
 }
 
 // inspect checks all paths, so that a wrong one is told before anything starts.

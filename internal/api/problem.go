@@ -58,6 +58,9 @@ func (a *api) problem(ctx context.Context, err error) error {
 			"wait for it or cancel it.", busy.BusyScan()))
 	case errors.As(err, &conflict) && conflict.Conflict():
 		return huma.Error409Conflict(conflict.Error())
+	case errors.Is(err, usage.ErrUnavailable):
+		a.Logger.ErrorContext(ctx, "api request failed", "error", err)
+		return huma.Error503ServiceUnavailable("The database does not answer: try again in a minute.")
 	case ctx.Err() != nil:
 		return huma.Error503ServiceUnavailable("The request took too long: narrow it or try again later.")
 	default:

@@ -69,6 +69,10 @@ func explain(ctx context.Context, err error) (e *pageError, internal bool) {
 		return &pageError{http.StatusConflict, "This cannot be done now", conflict.Error()}, false
 	case errors.As(err, &tooLarge):
 		return &pageError{http.StatusRequestEntityTooLarge, "The request is too large", ""}, false
+	case errors.Is(err, usage.ErrUnavailable):
+		return &pageError{
+			http.StatusServiceUnavailable, "The database does not answer", "It may be starting: try again in a minute.",
+		}, true
 	case ctx.Err() != nil:
 		return &pageError{
 			http.StatusServiceUnavailable, "This took too long", "The database may be busy: try again in a minute.",

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +24,11 @@ func FormatBytes(b Bytes) string {
 	if i == 0 {
 		return b.String() + " B"
 	}
-	return oneDecimal(b.Float64()/div.Float64(), 1023.9) + " " + units[i]
+	limit := 1023.9
+	if i == len(units)-1 {
+		limit = math.Inf(1)
+	}
+	return oneDecimal(b.Float64()/div.Float64(), limit) + " " + units[i]
 }
 
 // FormatCount shows a count with k, M, G (10^9) and T, or in full under 10,000.

@@ -6,6 +6,10 @@ import "errors"
 // the caller's scope; the two are not told apart.
 var ErrNotFound = errors.New("not found")
 
+// ErrUnavailable is returned by a store whose database is away; it may be back
+// in a moment.
+var ErrUnavailable = errors.New("the database does not answer")
+
 // Scope is what a caller may see. The zero value sees nothing.
 type Scope struct {
 	all bool
