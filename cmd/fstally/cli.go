@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -28,7 +29,7 @@ type cli struct {
 	DataDir       string `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
 	AllowDownload bool   `env:"FSTALLY_ALLOW_DOWNLOAD" help:"Fetch Postgres server programs into the data directory where none are installed."`
 	Timezone      string `env:"FSTALLY_TIMEZONE" placeholder:"ZONE" help:"Zone that cuts the days and in which times are shown, such as Europe/Berlin. Default: that of this machine."`
-	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"How much is logged to standard error: ${enum}."`
+	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"auto" enum:"auto,debug,info,warn,error" help:"How much is logged to standard error: ${enum}; auto is info for serve, warn for the others."`
 }
 
 const description = `fstally tells who uses the space and the files of big file systems: it scans a
@@ -75,6 +76,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if err != nil {
 		return usageError{fmt.Errorf("%w (see fstally --help)", err)}
+	}
+	if c.LogLevel == "auto" {
+		c.LogLevel = "warn"
+		if strings.HasPrefix(command.Command(), "serve") {
+			c.LogLevel = "info"
+		}
 	}
 	a, err := newApp(&c, stdin, stdout, stderr)
 	if err != nil {

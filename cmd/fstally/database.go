@@ -22,7 +22,7 @@ type postgresSupervisorCmd struct{}
 
 // Run is the child process that owns the private Postgres.
 func (postgresSupervisorCmd) Run(ctx context.Context, a *app) error {
-	return embeddedpg.Supervise(context.WithoutCancel(ctx), a.stdin, a.stdout)
+	return embeddedpg.Supervise(ctx, a.stdin, a.stdout)
 }
 
 // database is an open store, and the private Postgres under it if we run it.
@@ -78,7 +78,7 @@ func (a *app) startPostgres(ctx context.Context) (*embeddedpg.Server, error) {
 	return embeddedpg.Start(ctx, embeddedpg.Config{
 		Dir:           a.cli.DataDir,
 		AllowDownload: a.cli.AllowDownload,
-		Supervisor:    []string{a.executable, supervisorCommand},
+		Supervisor:    []string{a.executable, supervisorCommand, "--data-dir", a.cli.DataDir}, // it has no environment to find one
 		Logger:        a.log,
 	})
 }

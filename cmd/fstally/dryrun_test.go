@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fstally/internal/usage"
-	"fstally/internal/walk"
 	"fstally/test/oracle"
 	"fstally/test/tree"
 )
@@ -32,27 +31,30 @@ func dryRunOf(t *testing.T, args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// checkAgainstOracle holds a dry run of root to the oracle, dimension by
-// dimension, and returns what the oracle counted.
+// checkAgainstOracle holds a dry run of root, with filesets at depth 1, to the
+// oracle, dimension by dimension, and returns what the oracle counted.
 func checkAgainstOracle(t *testing.T, root string, args ...string) oracle.Result {
+	t.Helper()
+	return checkFilesets(t, root, 1, nil, args...)
+}
+
+// checkFilesets does so under a rule of filesets that args set.
+func checkFilesets(t *testing.T, root string, depth int, named []string, args ...string) oracle.Result {
 	t.Helper()
 	printed := dryRunOf(t, append(args, root)...)
 	got, err := oracle.Parse(printed)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	var when struct{ Started time.Time }
-	if err := json.Unmarshal(printed, &when); err != nil {
-		t.Fatal(err)
-	}
 	want, _, err := oracle.Run(t.Context(), oracle.Options{
-		Root: root, Start: when.Started, SizeClasses: usage.DefaultSizeClasses(), Depth: 1, Snapshots: walk.DefaultSnapshots(),
+		Root: root, Start: got.Started, SizeClasses: usage.DefaultSizeClasses(), Depth: depth, Named: named,
+		Snapshots: []string{".snapshots", ".snapshot", ".zfs", "~snapshot"}, // not the scanner's list: it may have forgotten one
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := oracle.Diff(want, got); diff != "" {
-		t.Errorf("%s: the scan is not what find lists: %s", root, diff)
+		t.Errorf("%s %q: the scan is not what find lists: %s", root, args, diff)
 	}
 	return want
 }
@@ -142,6 +144,9 @@ func TestDryRunEqualsOracle(t *testing.T) {
 			t.Errorf("%s walkers print something else than 1: %s", walkers, diff)
 		}
 	}
+	checkAgainstOracle(t, root, "--engine=fastwalk")
+	checkFilesets(t, root, 0, nil, "--fileset-depth=0")
+	checkFilesets(t, root, 2, []string{"deep", "links/sub"}, "--fileset-depth=2", "--fileset=One=deep", "--fileset=links/sub")
 	for _, text := range []string{
 		`"key":"4294967294"`, `"key":"3000000000"`, `"key":"d\\xff"`, `"key":"\\x28none)"`, `"key":"(none)"`, `"key":"tar.gz"`,
 	} {

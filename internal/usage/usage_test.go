@@ -36,6 +36,7 @@ func TestBytesAreExact(t *testing.T) {
 	}
 }
 
+// TestFormatBytes is case C132.
 func TestFormatBytes(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 5800: "5.7 KiB", 1048575: "1023.9 KiB", 1048576: "1 MiB",
