@@ -113,8 +113,8 @@ func (p *Partial) Merge(o *Partial) *Partial {
 		}
 	}
 	sum.Links = slices.SortedFunc(maps.Values(links), byInode)
-	sum.Errors = MergeErrors(p.Errors, o.Errors)
-	sum.Skipped = MergeSkipped(p.Skipped, o.Skipped)
+	sum.Errors = mergeErrors(p.Errors, o.Errors)
+	sum.Skipped = mergeSkipped(p.Skipped, o.Skipped)
 	sum.set(&t)
 	for _, c := range sum.Cells {
 		sum.Categories[c.Type] = cmp.Or(p.Categories[c.Type], o.Categories[c.Type])
@@ -210,8 +210,8 @@ func byKey(a, b usage.Cell) int {
 		cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.SizeClass, b.SizeClass), cmp.Compare(a.AgeClass, b.AgeClass))
 }
 
-// MergeErrors joins the failures of two parts, by Op and Errno.
-func MergeErrors(a, b []usage.ScanError) []usage.ScanError {
+// mergeErrors joins the failures of two parts, by Op and Errno.
+func mergeErrors(a, b []usage.ScanError) []usage.ScanError {
 	all := slices.Concat(a, b)
 	slices.SortStableFunc(all, func(x, y usage.ScanError) int {
 		return cmp.Or(cmp.Compare(x.Op, y.Op), cmp.Compare(x.Errno, y.Errno))
@@ -225,8 +225,8 @@ func MergeErrors(a, b []usage.ScanError) []usage.ScanError {
 	})
 }
 
-// MergeSkipped joins what two parts left out, by Reason.
-func MergeSkipped(a, b []usage.Skipped) []usage.Skipped {
+// mergeSkipped joins what two parts left out, by Reason.
+func mergeSkipped(a, b []usage.Skipped) []usage.Skipped {
 	all := slices.Concat(a, b)
 	slices.SortStableFunc(all, func(x, y usage.Skipped) int { return cmp.Compare(x.Reason, y.Reason) })
 	return fold(all, func(x, y usage.Skipped) (usage.Skipped, bool) {

@@ -107,22 +107,6 @@ func (s *scan) run(ctx context.Context) (*result.Result, error) {
 
 // walk walks the root, or each part, and adds up.
 func (s *scan) walk(ctx context.Context, meter *meter) (*aggregate.Partial, error) {
-	var (
-		shards   []*aggregate.Shard
-		mu       sync.Mutex
-		vanished int64
-		errs     []usage.ScanError
-		skipped  []usage.Skipped
-	)
-	start := s.Started.Unix()
-	open := func() walk.Sink {
-		classifier := classify.New(s.Started, s.SizeClasses)
-		shard := aggregate.NewShard(classifier, start)
-		mu.Lock()
-		defer mu.Unlock()
-		shards = append(shards, shard)
-		return meter.sink(shard)
-	}
 	o := walk.Options{
 		Root:      s.mount.Root,
 		Walkers:   s.Walkers,
@@ -133,17 +117,35 @@ func (s *scan) walk(ctx context.Context, meter *meter) (*aggregate.Partial, erro
 	if s.OpsLimit > 0 {
 		o.Limiter = rate.NewLimiter(rate.Limit(s.OpsLimit), s.Walkers)
 	}
-	for _, part := range s.parts() {
-		o.Part = part
-		report, err := s.Engine.Walk(ctx, o, open)
-		if err != nil {
+	var sum *aggregate.Partial
+	for _, o.Part = range s.parts() {
+		part, err := s.walkPart(ctx, o, meter)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("scan: %w", err)
+		case sum == nil:
+			sum = part
+		default:
+			sum = sum.Merge(part)
 		}
-		vanished += report.Vanished
-		errs = aggregate.MergeErrors(errs, report.Errors)
-		skipped = aggregate.MergeSkipped(skipped, report.Skipped)
 	}
-	return aggregate.Finish(shards, vanished, errs, skipped, s.Categories.Of), nil
+	return sum, nil
+}
+
+func (s *scan) walkPart(ctx context.Context, o walk.Options, meter *meter) (*aggregate.Partial, error) {
+	var shards []*aggregate.Shard
+	var mu sync.Mutex
+	report, err := s.Engine.Walk(ctx, o, func() walk.Sink {
+		shard := aggregate.NewShard(classify.New(s.Started, s.SizeClasses), s.Started.Unix())
+		mu.Lock()
+		defer mu.Unlock()
+		shards = append(shards, shard)
+		return meter.sink(shard)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return aggregate.Finish(shards, report.Vanished, report.Errors, report.Skipped, s.Categories.Of), nil
 }
 
 // parts returns the paths below the root where walks begin.
