@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,11 +51,15 @@ type app struct {
 	stdout, stderr io.Writer
 	log            *slog.Logger
 	location       *time.Location
+	getenv         func(string) string
 	executable     string // this program, to start it again as a child
 }
 
-// run reads the command line and does what it says.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+// run reads the command line and does what it says. Flags that name an
+// environment variable in their help take it from the process itself.
+func run(
+	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
+) error {
 	var c cli
 	helped := false
 	parser, err := kong.New(&c,
@@ -83,7 +88,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			c.LogLevel = "info"
 		}
 	}
-	a, err := newApp(&c, stdin, stdout, stderr)
+	a, err := newApp(&c, getenv, stdin, stdout, stderr)
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return command.Run(a)
 }
 
-func newApp(c *cli, stdin io.Reader, stdout, stderr io.Writer) (*app, error) {
+func newApp(c *cli, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) (*app, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return nil, usageError{err}
@@ -104,7 +109,7 @@ func newApp(c *cli, stdin io.Reader, stdout, stderr io.Writer) (*app, error) {
 		}
 	}
 	if c.DataDir == "" {
-		dir, err := defaultDataDir()
+		dir, err := defaultDataDir(getenv)
 		if err != nil {
 			return nil, err
 		}
@@ -115,23 +120,23 @@ func newApp(c *cli, stdin io.Reader, stdout, stderr io.Writer) (*app, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	return &app{
-		cli: c, stdin: stdin, stdout: stdout, stderr: stderr, location: location, executable: executable,
+		cli: c, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, location: location, executable: executable,
 		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
 	}, nil
 }
 
 // defaultDataDir follows the XDG base directory specification; root's state is
 // the machine's.
-func defaultDataDir() (string, error) {
+func defaultDataDir(getenv func(string) string) (string, error) {
 	if os.Geteuid() == 0 {
 		return "/var/lib/fstally", nil
 	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fstally"), nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", usageError{fmt.Errorf("no place for data: set FSTALLY_DATA_DIR or HOME (%w)", err)}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", usageError{errors.New("no place for data: set FSTALLY_DATA_DIR or HOME")}
 	}
 	return filepath.Join(home, ".local", "state", "fstally"), nil
 }

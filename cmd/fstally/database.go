@@ -78,8 +78,9 @@ func (a *app) startPostgres(ctx context.Context) (*embeddedpg.Server, error) {
 	return embeddedpg.Start(ctx, embeddedpg.Config{
 		Dir:           a.cli.DataDir,
 		AllowDownload: a.cli.AllowDownload,
-		Supervisor:    []string{a.executable, supervisorCommand, "--data-dir", a.cli.DataDir}, // it has no environment to find one
-		Logger:        a.log,
+		// It has no environment that would tell it the data directory.
+		Supervisor: []string{a.executable, supervisorCommand, "--data-dir", a.cli.DataDir},
+		Logger:     a.log,
 	})
 }
 
@@ -101,7 +102,7 @@ func (a *app) keepPostgres(ctx context.Context, d *database) error {
 		if time.Since(started) < minUptime && d.restarted {
 			return databaseError{fmt.Errorf("the private Postgres does not keep running: %w", err)}
 		}
-		a.log.Error("the private Postgres has ended; it is started again", "reason", err)
+		a.log.ErrorContext(ctx, "the private Postgres has ended; it is started again", "reason", err)
 		url := d.server.URL()
 		server, err := a.startPostgres(ctx)
 		if err != nil {

@@ -95,7 +95,8 @@ func printText(w io.Writer, r *result.Result) error {
 	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) } // Flush tells
 	printf("%s: %s allocated (size %s) in %s files, %s inodes; %s\n", usage.Escape(r.Meta.Root),
 		usage.FormatBytes(s.Totals.Allocated), usage.FormatBytes(s.Totals.Size),
-		usage.GroupDigits(fmt.Sprint(s.Totals.Files)), usage.GroupDigits(fmt.Sprint(s.Totals.Inodes)), usage.FormatDuration(elapsed))
+		usage.GroupDigits(fmt.Sprint(s.Totals.Files)), usage.GroupDigits(fmt.Sprint(s.Totals.Inodes)),
+		usage.FormatDuration(elapsed))
 	for _, d := range []usage.Dimension{usage.User, usage.Type, usage.Fileset} {
 		rows := report.Rows(&r.Meta, s, d, usage.Allocated)
 		printf("\nallocated\tshare\tfiles\t  %s\n", d)

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"fstally/internal/embeddedpg"
+	"fstally/internal/postgres"
 	"fstally/internal/result"
 	"fstally/internal/usage"
 	"fstally/internal/walk"
@@ -56,11 +55,7 @@ func tell(stderr io.Writer, err error) int {
 }
 
 func exitCode(err error) int {
-	var (
-		conflict interface{ Conflict() bool }
-		pg       *pgconn.PgError
-		connect  *pgconn.ConnectError
-	)
+	var conflict interface{ Conflict() bool }
 	switch {
 	case errors.As(err, new(usageError)):
 		return exitUsage
@@ -76,7 +71,7 @@ func exitCode(err error) int {
 		return exitConflict
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, new(databaseError)), errors.As(err, &pg), errors.As(err, &connect):
+	case errors.As(err, new(databaseError)), postgres.FromDatabase(err):
 		return exitDatabase
 	default:
 		return exitFailure

@@ -140,7 +140,8 @@ func (fsListCmd) Run(ctx context.Context, a *app) error {
 				latest = scan.Started.In(a.location).Format("2006-01-02 15:04") + " " + string(scan.Verdict)
 				files, allocated = usage.Files.Format(scan.Totals), usage.Allocated.Format(scan.Totals)
 			}
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", fs.ID, fs.Name, usage.Escape(fs.Root), latest, files, allocated)
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n",
+				fs.ID, fs.Name, usage.Escape(fs.Root), latest, files, allocated)
 		}
 		return w.Flush()
 	})
@@ -158,7 +159,7 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 	return a.use(ctx, func(d *database) error {
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
 		if err != nil {
-			return notFound("file system", c.FS, "fstally fs list", err)
+			return noFileSystem(c.FS, err)
 		}
 		scans, err := d.Scans(ctx, usage.Everything(), fs.ID, scansShown, 0)
 		if err != nil {
@@ -188,7 +189,8 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 				took = usage.FormatDuration(s.Duration(s.Finished))
 			}
 			state := strings.TrimSpace(string(s.State) + " " + string(s.Verdict))
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\n", s.ID, started, state, took, s.Counters.Entries, s.Counters.Errors)
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\n",
+				s.ID, started, state, took, s.Counters.Entries, s.Counters.Errors)
 		}
 		return w.Flush()
 	})
@@ -240,7 +242,7 @@ func (c fsRenameCmd) Run(ctx context.Context, a *app) error {
 	return a.use(ctx, func(d *database) error {
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
 		if err != nil {
-			return notFound("file system", c.FS, "fstally fs list", err)
+			return noFileSystem(c.FS, err)
 		}
 		fs.Name = c.Name
 		return d.UpdateFileSystem(ctx, fs)
@@ -257,19 +259,20 @@ func (c fsRemoveCmd) Run(ctx context.Context, a *app) error {
 	return a.use(ctx, func(d *database) error {
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
 		if err != nil {
-			return notFound("file system", c.FS, "fstally fs list", err)
+			return noFileSystem(c.FS, err)
 		}
 		if !c.Yes {
-			return usageError{fmt.Errorf("this removes the whole history of %s (%s): add --yes if you mean it", fs.Name, usage.Escape(fs.Root))}
+			return usageError{fmt.Errorf("this removes the whole history of %s (%s): add --yes if you mean it",
+				fs.Name, usage.Escape(fs.Root))}
 		}
 		return d.RemoveFileSystem(ctx, fs.ID)
 	})
 }
 
-// notFound adds what was looked for, and where to look.
-func notFound(what, name, remedy string, err error) error {
+// noFileSystem adds which was looked for, and where to look.
+func noFileSystem(name string, err error) error {
 	if errors.Is(err, usage.ErrNotFound) {
-		return fmt.Errorf("there is no %s %q: see '%s' (%w)", what, name, remedy, err)
+		return fmt.Errorf("there is no file system %q: see 'fstally fs list' (%w)", name, usage.ErrNotFound)
 	}
 	return err
 }
@@ -350,9 +353,9 @@ func plainName(s string) string {
 
 // isBusy returns the scan that is in the way, if that is what err says.
 func isBusy(err error) (scanID int64, ok bool) {
-	var busy *postgres.BusyError
-	if errors.As(err, &busy) {
-		return busy.ScanID, true
+	busy, ok := errors.AsType[*postgres.BusyError](err)
+	if !ok {
+		return 0, false
 	}
-	return 0, false
+	return busy.ScanID, true
 }

@@ -37,8 +37,7 @@ func (c importCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		scan, err := d.Import(ctx, postgres.ImportRequest{FileSystemID: fs.ID, Meta: &r.Meta, Summary: r.Summary()})
-		var already *postgres.ImportedError
-		if errors.As(err, &already) {
+		if already, ok := errors.AsType[*postgres.ImportedError](err); ok {
 			_, err := fmt.Fprintf(a.stdout, "Nothing to do: this result is stored as scan %d.\n", already.Scan.ID)
 			return err
 		}
@@ -54,7 +53,7 @@ func (c importCmd) Run(ctx context.Context, a *app) error {
 func (c importCmd) fileSystem(ctx context.Context, a *app, d *database, meta *usage.Meta) (usage.FileSystem, error) {
 	if c.FS != "" {
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
-		return fs, notFound("file system", c.FS, "fstally fs list", err)
+		return fs, noFileSystem(c.FS, err)
 	}
 	return a.register(ctx, d, meta.Root, "", c.settings)
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // version is set by the linker (see Makefile).
-var version = "development" //nolint:gochecknoglobals // the linker can set nothing else
+var version = "development"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(tell(os.Stderr, err))
 }

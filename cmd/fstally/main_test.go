@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,7 @@ import (
 )
 
 // binary is the program under test, built once.
-var binary = filepath.Join(os.TempDir(), fmt.Sprintf("fstally-test-%d", os.Getpid()), "fstally") //nolint:gochecknoglobals // removed when all tests have ended
+var binary = filepath.Join(os.TempDir(), fmt.Sprintf("fstally-test-%d", os.Getpid()), "fstally")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -30,8 +31,8 @@ func TestMain(m *testing.M) {
 
 // build builds the program. The test binary cannot stand in for it: what
 // fstally starts does not pass on the environment that would tell it to.
-var build = sync.OnceValue(func() error { //nolint:gochecknoglobals // once per test run
-	out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput() //nolint:noctx // go test bounds it
+var build = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build fstally: %w\n%s", err, out)
 	}
@@ -82,7 +83,11 @@ func fails(t *testing.T, dataDir string, args ...string) (code int, said string)
 	if err == nil {
 		t.Fatalf("fstally %q succeeds: %s", args, out)
 	}
-	return err.(*exec.ExitError).ExitCode(), string(out) //nolint:errorlint,forcetypeassert // a test may panic
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		t.Fatalf("fstally %q: %v", args, err)
+	}
+	return exit.ExitCode(), string(out)
 }
 
 // serve starts `fstally serve` and waits until it is ready.
@@ -101,7 +106,7 @@ func serve(t *testing.T, dataDir string, args ...string) *program {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			p.mu.Lock()
-			fmt.Fprintln(&p.output, lines.Text())
+			_, _ = fmt.Fprintln(&p.output, lines.Text())
 			p.mu.Unlock()
 			if _, address, ok := strings.Cut(lines.Text(), "fstally is ready: "); ok {
 				ready <- address
@@ -168,7 +173,7 @@ func (p *program) try(method, path string) (status int, body []byte) {
 		p.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := new(http.Client).Do(r)
 	if err != nil {
 		return 0, []byte(err.Error())
 	}

@@ -61,7 +61,8 @@ func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
 		}
 	}
 	return scan.Options{
-		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit, SizeClasses: fs.SizeClasses, Filesets: fs.Filesets,
+		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit,
+		SizeClasses: fs.SizeClasses, Filesets: fs.Filesets,
 		Categories: categories, Engine: c.engine(), Version: version, Progress: progress,
 	}, nil
 }
@@ -75,12 +76,12 @@ func (c scanCmd) engine() walk.Engine {
 }
 
 // scan runs the scan in this process.
-func (c scanCmd) scan(ctx context.Context, progress func(usage.Progress)) (*result.Result, error) {
+func (c scanCmd) scan(ctx context.Context, a *app, progress func(usage.Progress)) (*result.Result, error) {
 	o, err := c.options(progress)
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv("GOMAXPROCS") == "" {
+	if a.getenv("GOMAXPROCS") == "" {
 		// The runtime takes the processor from a goroutine whose system call
 		// lasts: with twice as many there is always one left.
 		runtime.GOMAXPROCS(2 * runtime.NumCPU())
@@ -90,7 +91,7 @@ func (c scanCmd) scan(ctx context.Context, progress func(usage.Progress)) (*resu
 
 func (c scanCmd) dryRun(ctx context.Context, a *app) error {
 	line := newProgressLine(a.stderr, 0)
-	r, err := c.scan(ctx, line.show)
+	r, err := c.scan(ctx, a, line.show)
 	line.end()
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (c scanCmd) toFile(ctx context.Context, a *app) error {
 		out := json.NewEncoder(a.stdout)
 		show = func(p usage.Progress) { _ = out.Encode(p) } // whoever no longer listens has closed our input too
 	}
-	r, err := c.scan(ctx, show)
+	r, err := c.scan(ctx, a, show)
 	line.end()
 	if err != nil {
 		return err

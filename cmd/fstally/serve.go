@@ -86,7 +86,8 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 // handler wires the API into the site.
 func (c serveCmd) handler(a *app, d *database, token string) (http.Handler, error) {
 	v1, err := api.New(api.Config{
-		Reader: d.Store, Scans: d.Store, Scope: server.Scope, Base: c.BasePath, Clock: time.Now, Logger: a.log, Version: version,
+		Reader: d.Store, Scans: d.Store, Scope: server.Scope, Base: c.BasePath,
+		Clock: time.Now, Logger: a.log, Version: version,
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []
 			if !busy {
 				return err
 			}
-			a.log.Info("a scan is queued or running already", "filesystem", fs.Name, "scan", id)
+			a.log.InfoContext(ctx, "a scan is queued or running already", "filesystem", fs.Name, "scan", id)
 		}
 		_, _ = fmt.Fprintf(a.stdout, "Scanning %s as file system %s.\n", usage.Escape(mount.Root), fs.Name)
 	}

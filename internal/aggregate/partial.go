@@ -38,7 +38,9 @@ type Link struct {
 
 // Finish adds up the shards of one walk, which are used up, and what the walk
 // reports beside entries. category tells which category a file type is in.
-func Finish(shards []*Shard, vanished int64, errors []usage.ScanError, skipped []usage.Skipped, category func(string) string) *Partial {
+func Finish(
+	shards []*Shard, vanished int64, errors []usage.ScanError, skipped []usage.Skipped, category func(string) string,
+) *Partial {
 	if len(shards) == 0 {
 		return &Partial{Root: &Node{}}
 	}
@@ -198,7 +200,9 @@ func (p *Partial) setBreakdown(d usage.Dimension, v usage.Value, b *breakdown) {
 	for i, clock := range []usage.Clock{usage.ByMtime, usage.ByAtime} {
 		for class, m := range b.ages[i] {
 			if !m.IsZero() {
-				p.Ages = append(p.Ages, usage.AgeCell{Dimension: d, Value: v, Clock: clock, Class: usage.AgeClass(class), Measures: m})
+				p.Ages = append(p.Ages, usage.AgeCell{
+					Dimension: d, Value: v, Clock: clock, Class: usage.AgeClass(class), Measures: m,
+				})
 			}
 		}
 	}
@@ -206,7 +210,8 @@ func (p *Partial) setBreakdown(d usage.Dimension, v usage.Value, b *breakdown) {
 
 func byKey(a, b usage.Cell) int {
 	return cmp.Or(
-		cmp.Compare(a.UID, b.UID), cmp.Compare(a.GID, b.GID), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Fileset, b.Fileset),
+		cmp.Compare(a.UID, b.UID), cmp.Compare(a.GID, b.GID),
+		cmp.Compare(a.Type, b.Type), cmp.Compare(a.Fileset, b.Fileset),
 		cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.SizeClass, b.SizeClass), cmp.Compare(a.AgeClass, b.AgeClass))
 }
 
@@ -267,7 +272,8 @@ func (p *Partial) Check() error {
 	}
 	var total usage.Measures
 	for _, c := range p.Cells {
-		if c.SizeClass > usage.SizeNotFile || int(c.AgeClass) >= usage.AgeClasses || c.Files < 0 || c.Inodes < 0 || c.Type == "" {
+		known := c.SizeClass <= usage.SizeNotFile && int(c.AgeClass) < usage.AgeClasses && c.Type != ""
+		if !known || c.Files < 0 || c.Inodes < 0 {
 			return fmt.Errorf("a cell of the cube is out of range: %+v", c)
 		}
 		if _, ok := p.Categories[c.Type]; !ok {

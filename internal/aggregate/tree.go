@@ -170,7 +170,7 @@ func buildTree(dirs map[*usage.Dir]*dirSums, th *thresholds) *Node {
 		}
 		levels[d.Depth] = append(levels[d.Depth], d)
 	}
-	for depth := len(levels) - 1; depth >= 0; depth-- {
+	for depth := len(levels) - 1; depth >= 0; depth-- { //nolint:modernize // a level may grow before its turn
 		for _, d := range levels[depth] {
 			sums := dirs[d]
 			node := sums.node(d, th)

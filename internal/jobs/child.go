@@ -48,14 +48,17 @@ func ScanArgs(fs usage.FileSystem) []string {
 // carries what the scanner said. Ending ctx asks the scanner to stop, and ends
 // it after killAfter. The scanner also stops when this process goes away: it
 // watches its standard input.
-func (s *Supervisor) scanInChild(ctx context.Context, fs usage.FileSystem, out string, progress func(usage.Progress)) error {
+func (s *Supervisor) scanInChild(
+	ctx context.Context, fs usage.FileSystem, out string, progress func(usage.Progress),
+) error {
 	argv := append([]string{}, s.Scanner...)
 	argv = append(argv, "--child", "--out="+out)
 	argv = append(argv, ScanArgs(fs)...)
 	argv = append(argv, "--", fs.Root)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)                     //nolint:gosec // our own program, without a shell
-	cmd.Env = append(os.Environ(), "FSTALLY_DATABASE_URL=", "FSTALLY_TOKEN=") // the scanner has no use for secrets
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                     // Ctrl-C reaches it through us
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	// The scanner has no use for secrets, and hears of Ctrl-C from us.
+	cmd.Env = append(os.Environ(), "FSTALLY_DATABASE_URL=", "FSTALLY_TOKEN=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killAfter
 	var said tail

@@ -21,7 +21,7 @@ func scanner(t *testing.T, script string) *Supervisor {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "scanner")
 	script = "#!/bin/sh\nfor a; do case $a in --out=*) out=${a#--out=};; esac; done\n" + script
-	if err := os.WriteFile(file, []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(file, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return &Supervisor{Scanner: []string{file}, Logger: slog.New(slog.DiscardHandler)}

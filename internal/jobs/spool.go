@@ -39,20 +39,20 @@ func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.S
 	for giveUp := time.Now().Add(retryFor); ; {
 		_, err = s.Store.Import(ctx, req)
 		if err == nil || errors.Is(err, postgres.ErrImported) {
-			s.removeSpooled(path)
+			s.removeSpooled(ctx, path)
 			return nil
 		}
 		if errors.Is(context.Cause(ctx), errCancelled) {
 			err = errCancelled
 		}
 		if final(err) {
-			s.removeSpooled(path)
+			s.removeSpooled(ctx, path)
 			return err
 		}
 		if ctx.Err() != nil || time.Now().After(giveUp) {
 			return fmt.Errorf("the result is kept in %s and is imported at the next start: %w", path, err)
 		}
-		s.Logger.Warn("import a result; tried again", "scan", scan.ID, "in", wait, "err", err)
+		s.Logger.WarnContext(ctx, "import a result; tried again", "scan", scan.ID, "in", wait, "err", err)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -67,9 +67,9 @@ func final(err error) bool {
 		errors.Is(err, postgres.ErrLeaseLost) || errors.Is(err, postgres.ErrEnded)
 }
 
-func (s *Supervisor) removeSpooled(path string) {
+func (s *Supervisor) removeSpooled(ctx context.Context, path string) {
 	if err := os.Remove(path); err != nil {
-		s.Logger.Warn("remove an imported result", "err", err)
+		s.Logger.WarnContext(ctx, "remove an imported result", "err", err)
 	}
 }
 
@@ -78,20 +78,20 @@ func (s *Supervisor) removeSpooled(path string) {
 func (s *Supervisor) importSpooled(ctx context.Context) {
 	entries, err := os.ReadDir(s.Spool)
 	if err != nil {
-		s.Logger.Warn("look for results that are not imported yet", "err", err)
+		s.Logger.WarnContext(ctx, "look for results that are not imported yet", "err", err)
 		return
 	}
 	for _, entry := range entries {
 		path := filepath.Join(s.Spool, entry.Name())
 		var id int64
 		if _, err := fmt.Sscanf(entry.Name(), "scan-%d.fst", &id); err != nil || path != s.spoolFile(id) {
-			s.discard(path, entry)
+			s.discard(ctx, path, entry)
 			continue
 		}
 		scan, err := s.Store.Scan(ctx, usage.Everything(), id)
 		switch {
 		case errors.Is(err, usage.ErrNotFound): // with its file system
-			s.removeSpooled(path)
+			s.removeSpooled(ctx, path)
 			continue
 		case err == nil && !scan.State.Ended(): // its owner lives, and imports it itself
 			continue
@@ -99,21 +99,21 @@ func (s *Supervisor) importSpooled(ctx context.Context) {
 			err = s.importResult(ctx, path, scan)
 		}
 		if err != nil {
-			s.Logger.Warn("import a result that an earlier process left", "scan", id, "err", err)
+			s.Logger.WarnContext(ctx, "import a result that an earlier process left", "scan", id, "err", err)
 			continue
 		}
-		s.Logger.Info("imported a result that an earlier process left", "scan", id)
+		s.Logger.InfoContext(ctx, "imported a result that an earlier process left", "scan", id)
 	}
 }
 
 // discard removes the beginning of a result that its scanner did not finish.
 // What is too young may be in the hands of a scanner that is just being killed.
-func (s *Supervisor) discard(path string, entry os.DirEntry) {
+func (s *Supervisor) discard(ctx context.Context, path string, entry os.DirEntry) {
 	info, err := entry.Info()
 	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < time.Hour {
 		return
 	}
 	if err := os.Remove(path); err != nil {
-		s.Logger.Warn("remove an unfinished result", "err", err)
+		s.Logger.WarnContext(ctx, "remove an unfinished result", "err", err)
 	}
 }

@@ -92,13 +92,13 @@ func (s *Supervisor) startNext(ctx context.Context, slots chan struct{}, scans *
 	if err != nil || !ok {
 		<-slots
 		if err != nil && ctx.Err() == nil {
-			s.Logger.Warn("look for queued scans", "err", err)
+			s.Logger.WarnContext(ctx, "look for queued scans", "err", err)
 		}
 		return false
 	}
 	scans.Go(func() {
 		defer func() { <-slots }()
-		s.RunScan(ctx, scan)
+		_ = s.RunScan(ctx, scan) // it is recorded and logged
 	})
 	return true
 }
@@ -108,10 +108,10 @@ func (s *Supervisor) startNext(ctx context.Context, slots chan struct{}, scans *
 // wait for this one scan.
 func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
 	log := s.Logger.With("scan", scan.ID, "filesystem", scan.FileSystemID)
-	log.Info("scan started")
+	log.InfoContext(ctx, "scan started")
 	err := s.scanAndImport(ctx, scan)
 	if err == nil {
-		log.Info("scan published")
+		log.InfoContext(ctx, "scan published")
 		return nil
 	}
 	state := usage.Failed
@@ -123,11 +123,11 @@ func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
 	case errors.Is(err, errKilled):
 		state = usage.Interrupted
 	}
-	log.Warn("scan ended without a result", "state", state, "reason", err)
+	log.WarnContext(ctx, "scan ended without a result", "state", state, "reason", err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalTimeout)
 	defer cancel()
 	if endErr := s.Store.EndScan(ctx, scan.ID, s.Owner, state, err.Error()); endErr != nil {
-		log.Error("record how the scan ended", "err", endErr)
+		log.ErrorContext(ctx, "record how the scan ended", "err", endErr)
 	}
 	return err
 }
@@ -180,7 +180,7 @@ func (s *Supervisor) holdLease(ctx context.Context, scan usage.Scan, cancel cont
 			case errors.Is(err, postgres.ErrLeaseLost):
 				cancel(err)
 			case err != nil:
-				s.Logger.Warn("renew the lease of a scan; the scan goes on", "scan", scan.ID, "err", err)
+				s.Logger.WarnContext(ctx, "renew the lease of a scan; the scan goes on", "scan", scan.ID, "err", err)
 			}
 			select {
 			case <-tick.C:
@@ -212,7 +212,7 @@ func (l *lease) release() {
 func (s *Supervisor) reap(ctx context.Context) {
 	leases, err := s.Store.RunningScans(ctx)
 	if err != nil {
-		s.Logger.Warn("look for interrupted scans", "err", err)
+		s.Logger.WarnContext(ctx, "look for interrupted scans", "err", err)
 		return
 	}
 	for _, l := range leases {
@@ -220,9 +220,9 @@ func (s *Supervisor) reap(ctx context.Context) {
 			continue
 		}
 		if err := s.Store.InterruptScan(ctx, l.ScanID, l.Owner); err != nil {
-			s.Logger.Warn("mark a scan as interrupted", "scan", l.ScanID, "err", err)
+			s.Logger.WarnContext(ctx, "mark a scan as interrupted", "scan", l.ScanID, "err", err)
 			continue
 		}
-		s.Logger.Info("scan was interrupted: its process is gone", "scan", l.ScanID)
+		s.Logger.InfoContext(ctx, "scan was interrupted: its process is gone", "scan", l.ScanID)
 	}
 }

@@ -42,7 +42,7 @@ func TestImportKeepsEverything(t *testing.T) {
 	req := f.request(at("2026-03-01"), s)
 	req.Meta.Root, req.Meta.Identity, req.Meta.Freshness = "/srv/h\xff", "server:/ex\xfe", "exact"
 	req.Meta.Walkers, req.Meta.OpsLimit, req.Meta.Offline = 4, 5000, true
-	req.Meta.Capacity = usage.Capacity{Size: usage.MaxBytes, Free: usage.ByteCount(3), Available: usage.ByteCount(2),
+	req.Meta.Capacity = usage.Capacity{Size: usage.MaxBytes(), Free: usage.ByteCount(3), Available: usage.ByteCount(2),
 		InodesTotal: 10, InodesFree: 4, BlockSize: 4096, Source: "statfs"}
 	scan := f.store(req)
 	want := usage.Scan{

@@ -66,7 +66,7 @@ func TestScanLife(t *testing.T) {
 		t.Errorf("RemoveFileSystem beside a running scan: %v", err)
 	}
 
-	progress := usage.Progress{Entries: 7, Allocated: usage.MaxBytes, Directory: `a\xff"`, Phase: "walking"}
+	progress := usage.Progress{Entries: 7, Allocated: usage.MaxBytes(), Directory: `a\xff"`, Phase: "walking"}
 	if cancelled, err := f.Heartbeat(ctx, running.ID, "a", progress); cancelled || err != nil {
 		t.Fatalf("heartbeat: %t, %v", cancelled, err)
 	}

@@ -34,7 +34,7 @@ func (n *numeric) ScanNumeric(v pgtype.Numeric) error {
 		i = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Exp)), nil)
 		i.Mul(i, v.Int)
 	}
-	b := usage.MaxBytes
+	b := usage.MaxBytes()
 	if i.BitLen() <= 128 {
 		var err error
 		if b, err = usage.BytesFromBig(i); err != nil {

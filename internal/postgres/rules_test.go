@@ -151,7 +151,7 @@ func TestLeaseExpired(t *testing.T) {
 }
 
 func TestNumeric(t *testing.T) {
-	for _, b := range []usage.Bytes{{}, usage.ByteCount(1), usage.ByteCount(math.MaxInt64), usage.BytesFromWords(0, math.MaxUint64), usage.MaxBytes} {
+	for _, b := range []usage.Bytes{{}, usage.ByteCount(1), usage.ByteCount(math.MaxInt64), usage.BytesFromWords(0, math.MaxUint64), usage.MaxBytes()} {
 		v, err := numeric(b).NumericValue()
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestNumeric(t *testing.T) {
 	if err := n.ScanNumeric(pgtype.Numeric{Int: big.NewInt(12), Exp: 3, Valid: true}); err != nil || usage.Bytes(n) != usage.ByteCount(12000) {
 		t.Errorf("12e3 = %s, %v", usage.Bytes(n), err)
 	}
-	if err := n.ScanNumeric(pgtype.Numeric{Int: big.NewInt(1), Exp: 39, Valid: true}); err != nil || usage.Bytes(n) != usage.MaxBytes {
+	if err := n.ScanNumeric(pgtype.Numeric{Int: big.NewInt(1), Exp: 39, Valid: true}); err != nil || usage.Bytes(n) != usage.MaxBytes() {
 		t.Errorf("10^39 = %s, %v, want saturation", usage.Bytes(n), err)
 	}
 	for _, bad := range []pgtype.Numeric{{}, {NaN: true, Valid: true}, {InfinityModifier: pgtype.Infinity, Valid: true},

@@ -30,6 +30,12 @@ func unavailable(err error) bool {
 	}
 }
 
+// FromDatabase reports an error that the database told, or that came of reaching it.
+func FromDatabase(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) || unavailable(err) || errors.Is(err, usage.ErrUnavailable)
+}
+
 // explainUnavailable gives such an error its kind.
 func explainUnavailable(err error) error {
 	if unavailable(err) {

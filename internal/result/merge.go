@@ -24,7 +24,8 @@ func Merge(a, b *Result) (*Result, error) {
 		{"attribute freshness", m.Freshness, o.Freshness},
 	} {
 		if rule.a != rule.b {
-			return nil, fmt.Errorf("results cannot be merged: their %s differ (%s, %s)", rule.what, usage.Escape(rule.a), usage.Escape(rule.b))
+			return nil, fmt.Errorf("results cannot be merged: their %s differ (%s, %s)",
+				rule.what, usage.Escape(rule.a), usage.Escape(rule.b))
 		}
 	}
 	for _, x := range m.Parts {
@@ -45,7 +46,9 @@ func Merge(a, b *Result) (*Result, error) {
 		m.Finished = o.Finished
 	}
 	m.Filesets = union(m.Filesets, o.Filesets, func(f usage.NamedFileset) string { return f.Path })
-	m.Identities = union(m.Identities, o.Identities, func(i usage.Identity) string { return fmt.Sprintf("%s %010d", i.Kind, i.ID) })
+	m.Identities = union(m.Identities, o.Identities, func(i usage.Identity) string {
+		return fmt.Sprintf("%s %010d", i.Kind, i.ID)
+	})
 	return &Result{Meta: m, Partial: a.Partial.Merge(b.Partial)}, nil
 }
 

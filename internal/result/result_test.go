@@ -50,7 +50,7 @@ func sample(part string, files int) *result.Result {
 			ResultID: "7b0a7f0e-8f1c-4f5b-9d0e-0123456789ab", Version: "1.2.3", Root: "/data/\xfe", Parts: []string{part}, Identity: "uuid",
 			FSType: "xfs", Host: "node1", Engine: "fastwalk", Walkers: 4, OpsLimit: 2000, Freshness: "exact",
 			Started: time.Unix(1_800_000_000, 0).UTC(), Finished: time.Unix(1_800_000_100, 5).UTC(), SizeClasses: usage.DefaultSizeClasses(),
-			Capacity:   usage.Capacity{Size: usage.MaxBytes, Free: usage.ByteCount(5), InodesTotal: 7, BlockSize: 4096, Source: "statfs"},
+			Capacity:   usage.Capacity{Size: usage.MaxBytes(), Free: usage.ByteCount(5), InodesTotal: 7, BlockSize: 4096, Source: "statfs"},
 			Filesets:   []usage.NamedFileset{{Path: part, Name: part}},
 			Identities: []usage.Identity{{Kind: usage.UserIdentity, ID: 4294967294, Name: "no\x01body"}},
 		},
@@ -58,11 +58,11 @@ func sample(part string, files int) *result.Result {
 	}
 }
 
-func encode(t testing.TB, r *result.Result) []byte {
-	t.Helper()
+func encode(tb testing.TB, r *result.Result) []byte {
+	tb.Helper()
 	var buf bytes.Buffer
 	if err := result.Write(&buf, r); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return buf.Bytes()
 }

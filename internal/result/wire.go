@@ -206,7 +206,8 @@ func toMeasures(m usage.Measures) wireMeasures {
 func (w wireMeasures) measures() usage.Measures {
 	return usage.Measures{
 		Files: w.Files, Inodes: w.Inodes,
-		Size: usage.Bytes(w.Size), Allocated: usage.Bytes(w.Allocated), Slack: usage.Bytes(w.Slack), Offline: usage.Bytes(w.Offline),
+		Size: usage.Bytes(w.Size), Allocated: usage.Bytes(w.Allocated),
+		Slack: usage.Bytes(w.Slack), Offline: usage.Bytes(w.Offline),
 	}
 }
 
@@ -241,8 +242,9 @@ func toSize(c usage.SizeCell) wireSize {
 
 func (w wireSize) size() usage.SizeCell {
 	return usage.SizeCell{
-		Dimension: usage.Dimension(w.Dimension), Value: usage.Value{ID: w.ID, Text: string(w.Text)}, By: usage.Measure(w.By),
-		Bucket: usage.SizeBucket(w.Bucket), Files: w.Files, Size: usage.Bytes(w.Size), Allocated: usage.Bytes(w.Allocated),
+		Dimension: usage.Dimension(w.Dimension), Value: usage.Value{ID: w.ID, Text: string(w.Text)},
+		By: usage.Measure(w.By), Bucket: usage.SizeBucket(w.Bucket), Files: w.Files,
+		Size: usage.Bytes(w.Size), Allocated: usage.Bytes(w.Allocated),
 	}
 }
 
@@ -255,8 +257,8 @@ func toAge(c usage.AgeCell) wireAge {
 
 func (w wireAge) age() usage.AgeCell {
 	return usage.AgeCell{
-		Dimension: usage.Dimension(w.Dimension), Value: usage.Value{ID: w.ID, Text: string(w.Text)}, Clock: usage.Clock(w.Clock),
-		Class: usage.AgeClass(w.Class), Measures: w.Measures.measures(),
+		Dimension: usage.Dimension(w.Dimension), Value: usage.Value{ID: w.ID, Text: string(w.Text)},
+		Clock: usage.Clock(w.Clock), Class: usage.AgeClass(w.Class), Measures: w.Measures.measures(),
 	}
 }
 

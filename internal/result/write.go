@@ -122,7 +122,9 @@ func preorder(rows []wireNode, n *aggregate.Node, depth int) []wireNode {
 	}
 	for _, uid := range slices.Sorted(maps.Keys(n.Owners)) {
 		o := n.Owners[uid]
-		row.Owners = append(row.Owners, wireOwner{UID: uid, Inodes: o.Inodes, Size: number(o.Size), Allocated: number(o.Allocated)})
+		row.Owners = append(row.Owners, wireOwner{
+			UID: uid, Inodes: o.Inodes, Size: number(o.Size), Allocated: number(o.Allocated),
+		})
 	}
 	rows = append(rows, row)
 	for _, child := range n.Children {

@@ -188,7 +188,7 @@ func (s *scan) identities(ctx context.Context, p *aggregate.Partial) []usage.Ide
 	}
 	// A name that could not be asked for in time is left out, and is shown as
 	// its number: no reason to lose a scan.
-	names, _ := identity.ThisHost().Resolve(ctx, distinct(users), distinct(groups)) //nolint:errcheck // see above
+	names, _ := identity.ThisHost().Resolve(ctx, distinct(users), distinct(groups))
 	return names
 }
 

@@ -119,11 +119,11 @@ func TestMetaTellsHow(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := r.Meta
-	real, err := filepath.EvalSymlinks(root)
+	realRoot, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Root != real || m.Engine != "openat" || m.Host == "" || m.Walkers < 2 || m.Capacity.Source != "statfs" || m.Finished.Before(m.Started) {
+	if m.Root != realRoot || m.Engine != "openat" || m.Host == "" || m.Walkers < 2 || m.Capacity.Source != "statfs" || m.Finished.Before(m.Started) {
 		t.Errorf("meta: %+v", m)
 	}
 	if len(m.Identities) < 2 || len(m.Filesets) != 3 {

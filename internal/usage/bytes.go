@@ -11,9 +11,9 @@ import (
 // them do not overflow Bytes. The zero value is 0.
 type Bytes struct{ hi, lo uint64 }
 
-// MaxBytes is the largest value that the store can hold: numeric(39,0) holds
+// MaxBytes returns the largest value that the store can hold: numeric(39,0) holds
 // every 128-bit number.
-var MaxBytes = Bytes{^uint64(0), ^uint64(0)}
+func MaxBytes() Bytes { return Bytes{^uint64(0), ^uint64(0)} }
 
 // ByteCount returns n as Bytes; a negative n, which only a broken file system
 // reports, counts as 0.
@@ -35,7 +35,7 @@ func (b Bytes) Add(c Bytes) Bytes {
 	lo, carry := bits.Add64(b.lo, c.lo, 0)
 	hi, carry := bits.Add64(b.hi, c.hi, carry)
 	if carry != 0 {
-		return MaxBytes
+		return MaxBytes()
 	}
 	return Bytes{hi, lo}
 }

@@ -141,6 +141,8 @@ const (
 )
 
 // ageTable holds days, key and label of each class. A year has 365 days.
+//
+//nolint:gochecknoglobals // a table that is only read
 var ageTable = [AgeClasses]struct {
 	days       int64
 	key, label string
@@ -158,7 +160,7 @@ func AgeOf(start, t int64) AgeClass {
 		return AgeFuture
 	}
 	age := uint64(start) - uint64(t) // exact: t <= start, whatever their signs
-	for c := Age7Days; c < AgeOlder; c++ {
+	for c := range AgeOlder {
 		if age <= uint64(ageTable[c].days)*86400 {
 			return c
 		}

@@ -23,7 +23,7 @@ func TestBytesAreExact(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || back.Sub(big) != sum {
 		t.Errorf("round trip of %s = %s, %v", text, back, err)
 	}
-	if got := usage.MaxBytes.Add(usage.ByteCount(1)); got != usage.MaxBytes {
+	if got := usage.MaxBytes().Add(usage.ByteCount(1)); got != usage.MaxBytes() {
 		t.Errorf("a sum beyond 128 bits = %s, want saturation", got)
 	}
 	if got := usage.ByteCount(1).Sub(usage.ByteCount(2)); !got.IsZero() {
@@ -63,7 +63,7 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("bound %d = %d, want %d", i, got, bound)
 		}
 	}
-	for b := usage.SizeBucket(0); b < usage.SizeBuckets; b++ {
+	for b := range usage.SizeBucket(usage.SizeBuckets) {
 		bound := usage.BucketBound(b)
 		if got := usage.BucketOf(usage.ByteCount(bound)); got != b {
 			t.Errorf("BucketOf(%d) = %d, want %d: bounds are inclusive", bound, got, b)
