@@ -16,9 +16,19 @@ const GIVE_UP_AFTER = 5; // failures in a row
 const SAY_EVERY = 20; // answers between two announcements to screen readers
 
 export function followScans(): void {
-  for (const holder of withAttribute("data-live")) {
-    void follow(holder);
+  const holders = withAttribute("data-live");
+  const followed = new Set(holders.filter(leads).map((holder) => holder.dataset["live"]));
+  for (const holder of holders) {
+    // Beside the card of a scan the navigation need not ask for it, too.
+    if (leads(holder) || !followed.has(holder.dataset["live"])) {
+      void follow(holder);
+    }
   }
+}
+
+/** Whether the page is about this scan and goes on with it. */
+function leads(holder: HTMLElement): boolean {
+  return "liveFollow" in holder.dataset;
 }
 
 async function follow(holder: HTMLElement): Promise<void> {
@@ -77,7 +87,7 @@ function leave(holder: HTMLElement, live: Live): void {
   if (live.next === undefined) {
     return;
   }
-  if (!("liveFollow" in holder.dataset)) {
+  if (!leads(holder)) {
     for (const part of withAttribute("data-live-hide", holder)) {
       part.hidden = true;
     }

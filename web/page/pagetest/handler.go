@@ -1,11 +1,14 @@
 package pagetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"github.com/a-h/templ"
 
+	"fstally/internal/usage"
+	"fstally/web/page"
 	"fstally/web/static"
 )
 
@@ -23,6 +26,11 @@ func Handler() http.Handler {
 		for _, p := range Pages("") {
 			fmt.Fprintf(w, "<p><a href=\"/pages/%[1]s\">%[1]s</a></p>\n", templ.EscapeString(p.Name))
 		}
+	})
+	mux.HandleFunc("GET /scans/{id}/progress", func(w http.ResponseWriter, _ *http.Request) {
+		running := runningScan(usage.Running) // it never gets on
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(page.NewLive(running.Frame, running.Of, running.Before))
 	})
 	for _, p := range Pages("") {
 		mux.HandleFunc("GET /pages/"+p.Name, func(w http.ResponseWriter, r *http.Request) {

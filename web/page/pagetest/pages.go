@@ -239,10 +239,10 @@ func HugeCapacity() page.Capacity {
 	exact := usage.ByteCount(9007199254740993)
 	for _, r := range []*component.Ranking{&p.Users, &p.Types, &p.Filesets} {
 		rows := []usage.Row{
-			{Key: "1001", Name: "big", Measures: usage.Measures{Files: 1 << 62, Allocated: usage.MaxBytes.Sub(exact)}},
+			{Key: "1001", Name: "big", Measures: usage.Measures{Files: 1 << 62, Allocated: usage.MaxBytes().Sub(exact)}},
 			{Key: "1002", Name: "exact", Measures: usage.Measures{Files: 1, Allocated: exact}},
 		}
-		total := usage.Measures{Files: 1<<62 + 1, Allocated: usage.MaxBytes}
+		total := usage.Measures{Files: 1<<62 + 1, Allocated: usage.MaxBytes()}
 		r.Top = report.NewTop(r.Dimension, usage.Allocated, usage.Table{Rows: rows, Total: total, Count: 2})
 		r.Compared = nil
 	}

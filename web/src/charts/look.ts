@@ -16,7 +16,9 @@ export function colour(token: string): string {
 export const SERIES = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10"];
 
 export function text(token = "muted"): { color: string; fontFamily: string; fontSize: number } {
-  return { color: colour(token), fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 };
+  // ECharts writes the family into an attribute of SVG without escaping it.
+  const fontFamily = getComputedStyle(document.body).fontFamily.replace(/"/g, "'");
+  return { color: colour(token), fontFamily, fontSize: 12 };
 }
 
 /** The options of every chart: still, with a tooltip that is text and no markup. */

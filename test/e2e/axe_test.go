@@ -1,0 +1,41 @@
+//go:build linux
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fstally/test/tree"
+)
+
+// axe is the source of axe-core, which checks a page against the rules of WCAG.
+type axe string
+
+func loadAxe(t *testing.T) axe {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
+	tree.Need(t, err == nil, "axe-core (npm ci in web)")
+	return axe(source)
+}
+
+// violation is one rule that a page breaks.
+type violation struct {
+	ID    string   `json:"id"`
+	Help  string   `json:"help"`
+	Nodes []string `json:"nodes"`
+}
+
+// check fails the test for each rule that the page breaks as it is now.
+func (a axe) check(p *tab) {
+	p.t.Helper()
+	// The debugger is not bound by the content policy of the page.
+	eval[bool](p, "window.axe || (() => {"+string(a)+"})(), true")
+	for _, v := range eval[[]violation](p, `axe.run(document, { resultTypes: ["violations"] }).then(r => r.violations.map(v => ({
+		id: v.id, help: v.help, nodes: v.nodes.map(n => n.target.join(" ") + " " + (n.any[0]?.message ?? "")),
+	})))`) {
+		p.t.Errorf("axe: %s: %s\n\t%s", v.ID, v.Help, strings.Join(v.Nodes[:min(5, len(v.Nodes))], "\n\t"))
+	}
+}

@@ -1,0 +1,243 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"fstally/web/page/pagetest"
+)
+
+// drawn is true when every chart of the page has something in it.
+const drawn = `document.readyState === "complete" && document.documentElement.classList.contains("js") &&
+	[...document.querySelectorAll("[data-chart]")].every(e => e.offsetParent === null || e.querySelector("svg path"))`
+
+// TestPages checks every page in every state in both themes: no rule of
+// accessibility is broken, nothing is in the console, nothing hangs over at any
+// width, and no name did anything but to be shown.
+func TestPages(t *testing.T) {
+	b, rules := newBrowser(t), loadAxe(t)
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	for _, page := range pagetest.Pages("") {
+		t.Run(page.Name, func(t *testing.T) {
+			p := b.open(t, "light")
+			p.goTo(server.URL + "/pages/" + page.Name)
+			p.wait("the charts", drawn)
+			rules.check(p)
+			p.colours("dark")
+			for _, width := range []int64{1100, 720, 375} {
+				p.size(width, 900)
+				p.wait("the charts", drawn)
+				p.wantFits()
+			}
+			rules.check(p) // dark and narrow
+			if eval[bool](p, `"hit" in window`) {
+				t.Error("a name was run as a script")
+			}
+		})
+	}
+}
+
+// barAt is the element of the i-th bar from above in a chart; the box of a
+// tooltip has the colour of the card.
+func barAt(chart string, i int) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("#%s-chart svg path")]
+		.filter(e => e.getAttribute("fill")?.startsWith("rgb") && e.getBBox().height > 4 &&
+			e.getAttribute("fill") !== getComputedStyle(document.querySelector(".card")).backgroundColor)
+		.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)[%d]`, chart, i)
+}
+
+// tooltip returns the lines of the tooltip of a chart once it is shown.
+func (p *tab) tooltip(chart, has string) string {
+	p.t.Helper()
+	read := fmt.Sprintf(`[...document.querySelectorAll("#%s-chart svg text")].map(e => e.textContent).join("\n")`, chart)
+	p.wait("the tooltip", fmt.Sprintf(`%s.includes(%q)`, read, has))
+	return eval[string](p, read)
+}
+
+func (p *tab) hover(x, y float64) {
+	p.t.Helper()
+	run(p, chromedp.MouseEvent("mouseMoved", x-2, y-2))
+	run(p, chromedp.MouseEvent("mouseMoved", x, y))
+}
+
+// Names that look like markup, and like the markup of the chart library itself,
+// are shown as they are (C029, C033).
+func TestHostileNamesInTooltips(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/capacity-hostile")
+	p.wait("the charts", drawn)
+	for i, want := range map[int]string{
+		1: "</script><script>window.hit=1</script>",
+		8: "{\u2060c|rich} {\u2060a} {\u2060b0|x}", // word joiners keep it from being a style
+	} {
+		p.hover(p.centre(barAt("filesets", i)))
+		p.tooltip("filesets", want)
+	}
+	if eval[bool](p, `"hit" in window`) {
+		t.Error("a name was run as a script")
+	}
+}
+
+// 2^53+1 bytes are shown exactly where exact bytes are shown (C124).
+func TestExactBytesInTooltips(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/capacity-huge")
+	p.wait("the charts", drawn)
+	p.hover(p.centre(barAt("types", 0)))
+	p.tooltip("types", "340,282,366,920,938,463,463,365,600,232,513,470,462 bytes") // 2^128-1 less the other
+	p.hover(p.centre(barAt("types", 1)))
+	p.tooltip("types", "9,007,199,254,740,993 bytes")
+}
+
+// A scan at 01:30 in the site's zone is drawn there for every viewer (C131).
+func TestHistoryIsInTheZoneOfTheSite(t *testing.T) {
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	b := newBrowser(t)
+	for _, zone := range []string{"America/Los_Angeles", "Pacific/Kiritimati"} {
+		t.Run(strings.ReplaceAll(zone, "/", "-"), func(t *testing.T) {
+			p := b.open(t, "light")
+			p.zone(zone)
+			p.goTo(server.URL + "/pages/capacity")
+			p.wait("the charts", drawn)
+			x, y := p.centre(`document.querySelector("#history-chart")`)
+			p.hover(x, y)
+			if text := p.tooltip("history", "found"); !strings.Contains(text, "01:30") {
+				t.Errorf("the tooltip does not tell 01:30: %s", text)
+			}
+		})
+	}
+}
+
+func TestChartsGiveWayToTheirTables(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/files")
+	p.wait("the charts", drawn)
+	shown := func(selector string) bool {
+		return eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility()`, selector))
+	}
+	if shown("[data-switch=sizes] table") || !shown("#sizes-chart") {
+		t.Error("the chart is not shown at first")
+	}
+	p.click("[data-table=sizes]")
+	if !shown("[data-switch=sizes] table") || shown("#sizes-chart") {
+		t.Error("the table is not shown in place of the chart")
+	}
+	p.wantText("[data-switch=sizes] tbody", "32 KiB to 8 MiB")
+	p.click("[data-table=sizes]")
+	p.wait("the charts", drawn)
+}
+
+func TestChartsAreSavedAsPictures(t *testing.T) {
+	p := newBrowser(t).open(t, "dark")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/files")
+	p.wait("the charts", drawn)
+	for _, chart := range []string{"types", "users", "sizes"} {
+		eval[bool](p, `(() => { // sees what is saved, and saves nothing
+			window.saved = {};
+			URL.createObjectURL = blob => { Object.assign(window.saved, { type: blob.type, size: blob.size }); return "#"; };
+			HTMLAnchorElement.prototype.click = function () { window.saved.name = this.download; };
+			return true;
+		})()`)
+		p.click("[data-png=" + chart + "]")
+		p.wait("the picture of "+chart, `window.saved.name?.endsWith(".png") && window.saved.type === "image/png" && window.saved.size > 5000`)
+	}
+}
+
+func TestTheme(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	background := func() string { return eval[string](p, `getComputedStyle(document.body).backgroundColor`) }
+	labels := func() string {
+		return eval[string](p, `document.querySelector("#types-chart svg text").getAttribute("fill")`)
+	}
+	p.goTo(server.URL + "/pages/files")
+	p.wait("the charts", drawn)
+	light, lightLabels := background(), labels()
+	p.click("#theme")
+	dark, darkLabels := background(), labels()
+	if dark == light || darkLabels == lightLabels {
+		t.Errorf("the button changes nothing: %s, labels %s", dark, darkLabels)
+	}
+	p.goTo(server.URL + "/pages/capacity")
+	if got := background(); got != dark {
+		t.Errorf("the next page is %s, want %s as chosen", got, dark)
+	}
+	p.click("#theme") // light
+	p.click("#theme") // automatic
+	p.colours("dark")
+	if got := background(); got != dark {
+		t.Errorf("automatic is %s in a dark system, want %s", got, dark)
+	}
+	// Without scripts the system decides.
+	p.scripts(false)
+	p.goTo(server.URL + "/pages/files")
+	p.scripts(true)
+	if got := background(); got != dark {
+		t.Errorf("without scripts a dark system gets %s, want %s", got, dark)
+	}
+}
+
+// TestKeyboard walks through a page with the Tab key: everything that can be
+// done is reached, and what has the focus is seen to have it.
+func TestKeyboard(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/files")
+	p.wait("the charts", drawn)
+	reachable := eval[int](p, `(() => {
+		const all = [...document.querySelectorAll("a[href], button, select, input, summary")];
+		const free = all.filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== "hidden");
+		free.forEach(e => { e.dataset.expected = "1"; });
+		return free.length;
+	})()`)
+	if reachable < 20 {
+		t.Fatalf("only %d things can be done on the page", reachable)
+	}
+	p.tabKey()
+	if got := eval[string](p, `document.activeElement.className`); got != "skip" {
+		t.Errorf("the first thing reached is %q, not the link to the content", got)
+	}
+	for range reachable + 5 {
+		problem := eval[string](p, `(() => {
+			const e = document.activeElement;
+			delete e.dataset.expected;
+			if (e === document.body) return "";
+			const s = getComputedStyle(e);
+			return s.outlineStyle === "none" || s.outlineWidth === "0px" ? e.outerHTML.slice(0, 120) : "";
+		})()`)
+		if problem != "" {
+			t.Errorf("the focus is not seen on %s", problem)
+		}
+		p.tabKey()
+	}
+	if missed := eval[[]string](p, `[...document.querySelectorAll("[data-expected]")].map(e => e.outerHTML.slice(0, 120))`); len(missed) > 0 {
+		t.Errorf("not reached: %s", strings.Join(missed, "\n"))
+	}
+	// A menu opens and closes, and gives the focus back.
+	eval[bool](p, `document.querySelector(".stepper summary").focus() ?? true`)
+	p.press(kb.Enter)
+	p.wait("the menu opens", `document.querySelector(".stepper details").open`)
+	p.tabKey()
+	p.wait("the focus is in the menu", `document.activeElement.closest(".panel")`)
+	p.press(kb.Escape)
+	p.wait("the menu closes", `!document.querySelector(".stepper details").open && document.activeElement.matches(".stepper summary")`)
+}
