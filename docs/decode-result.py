@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 KINDS = ["?", "meta", "counters", "cells", "sizes", "ages", "nodes", "links",
-         "errors", "skipped", "categories", "trailer"]
+         "errors", "skipped", "categories", "filesets", "identities", "trailer"]
 
 
 def decode(data, at):
@@ -58,7 +58,7 @@ def main(path):
     while True:
         (kind, body), end = decode(data, at)
         print(KINDS[kind], body)
-        if kind == 11:
+        if kind == 13:
             break
         digest.update(data[at:end])
         at, records = end, records + 1

@@ -9,6 +9,7 @@ import (
 
 	"fstally/internal/embeddedpg"
 	"fstally/internal/postgres"
+	"fstally/internal/usage"
 )
 
 // stopTimeout bounds the end of the private Postgres, which writes out what it
@@ -124,6 +125,9 @@ func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (
 		d.Store, err = postgres.Open(ctx, url, postgres.Options{Location: a.location, Logger: a.log})
 	}
 	if err != nil {
+		if a.cli.DatabaseURL != "" && errors.Is(err, usage.ErrUnavailable) {
+			err = fmt.Errorf("%w (check FSTALLY_DATABASE_URL, and that this server runs and lets you in)", err)
+		}
 		return nil, errors.Join(databaseError{err}, d.Close(ctx))
 	}
 	return d, nil

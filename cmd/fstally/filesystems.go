@@ -198,7 +198,7 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 
 func orUnknown(s string) string {
 	if s == "" {
-		return "not known yet"
+		return "unknown"
 	}
 	return s
 }

@@ -238,7 +238,16 @@ func (im *importer) outcome() outcome {
 	return outcome{
 		Entries: im.Summary.Counters.Entries, Inodes: im.Summary.Totals.Inodes, Allocated: im.Summary.Totals.Allocated,
 		Squashed: im.squashedInodes(), Errors: im.Summary.Counters.Errors, Identity: im.Meta.Identity,
+		Parts: im.parts(),
 	}
+}
+
+// parts returns what was scanned of the root, nil where it was all.
+func (im *importer) parts() []string {
+	if len(im.Meta.Parts) == 0 || slices.Contains(im.Meta.Parts, "") {
+		return nil
+	}
+	return im.Meta.Parts
 }
 
 func (s *storedScan) outcome() outcome {

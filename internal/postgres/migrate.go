@@ -70,7 +70,7 @@ func migrate(ctx context.Context, url string, files fs.FS, lockTimeout time.Dura
 func checkBeforeMigration(ctx context.Context, config *pgx.ConnConfig, files fs.FS) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return fmt.Errorf("connect to the database: %w", explainUnavailable(err))
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	if err := checkEncoding(ctx, conn); err != nil {

@@ -87,7 +87,7 @@ func setDefaults(params, defaults map[string]string) {
 func (s *Store) check(ctx context.Context) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return fmt.Errorf("connect to the database: %w", explainUnavailable(err))
 	}
 	defer conn.Release()
 	if err := checkEncoding(ctx, conn.Conn()); err != nil {

@@ -13,10 +13,11 @@ type outcome struct {
 	Entries   int64
 	Inodes    int64
 	Allocated usage.Bytes
-	Squashed  int64  // inodes of squashed ids
-	Errors    int64  // of reading
-	Identity  string // of the file system, "" where unknown
-	Suspicion string // the scan's own, "" where it was believed
+	Squashed  int64    // inodes of squashed ids
+	Errors    int64    // of reading
+	Identity  string   // of the file system, "" where unknown
+	Parts     []string // that were scanned, where it was not all
+	Suspicion string   // the scan's own, "" where it was believed
 }
 
 // judgement is a verdict with its reason.
@@ -72,7 +73,14 @@ func judge(now outcome, identity string, previous *outcome, earlier []outcome) j
 				"check the id mapping and root squashing of the mount.")
 		}
 	}
+	if len(now.Parts) > 0 && previous != nil {
+		suspect("parts", partsReason(now.Parts))
+	}
 	j := judgement{verdict: usage.Clean, suspicion: strings.Join(rules, ",")}
+	if len(now.Parts) > 0 && previous == nil {
+		j.verdict = usage.Unverified
+		reasons = append(reasons, partsReason(now.Parts))
+	}
 	if now.Errors > 0 {
 		j.verdict = usage.Partial
 		reasons = append(reasons, partialReason(now))
@@ -87,6 +95,11 @@ func judge(now outcome, identity string, previous *outcome, earlier []outcome) j
 	}
 	j.reason = strings.Join(reasons, " ")
 	return j
+}
+
+func partsReason(parts []string) string {
+	return fmt.Sprintf("Only a part was scanned (%d directories, the first %s): what is elsewhere is missing.",
+		len(parts), usage.Escape(parts[0]))
 }
 
 func partialReason(now outcome) string {

@@ -87,7 +87,6 @@ func readMagic(in *bufio.Reader) error {
 
 type decoder struct {
 	result *Result
-	meta   bool
 	path   []*aggregate.Node // from the root to the last directory
 }
 
@@ -134,8 +133,12 @@ func (d *decoder) record(rec record) error {
 	case kindMeta:
 		var w wireMeta
 		err := cbor.Unmarshal(rec.Body, &w)
-		d.result.Meta, d.meta = w.meta(), true
+		d.result.Meta = w.meta()
 		return err
+	case kindFilesets:
+		return appendRows(rec, &d.result.Meta.Filesets, wireFileset.fileset)
+	case kindIdentities:
+		return appendRows(rec, &d.result.Meta.Identities, wireIdentity.identity)
 	case kindCounters:
 		var w wireCounters
 		err := cbor.Unmarshal(rec.Body, &w)

@@ -45,6 +45,8 @@ const (
 	kindErrors
 	kindSkipped
 	kindCategories
+	kindFilesets
+	kindIdentities
 	kindTrailer
 )
 

@@ -82,6 +82,25 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestManyRows holds that nothing is bounded by what one record may hold.
+func TestManyRows(t *testing.T) {
+	want := sample("a", 10)
+	want.Meta.Filesets, want.Meta.Identities = nil, nil
+	for i := range 140_000 {
+		want.Meta.Filesets = append(want.Meta.Filesets, usage.NamedFileset{Path: fmt.Sprintf("d%06d", i), Name: "n"})
+		want.Meta.Identities = append(want.Meta.Identities, usage.Identity{Kind: usage.UserIdentity, ID: uint32(i), Name: "u"})
+		want.Partial.Root.Children = append(want.Partial.Root.Children,
+			&aggregate.Node{Name: fmt.Sprintf("d%06d", i), Owners: map[uint32]aggregate.Owned{}})
+	}
+	got, err := result.Read(bytes.NewReader(encode(t, want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Meta.Filesets) != 140_000 || len(got.Meta.Identities) != 140_000 || len(got.Partial.Root.Children) != 140_001 {
+		t.Errorf("%d filesets, %d identities, %d directories", len(got.Meta.Filesets), len(got.Meta.Identities), len(got.Partial.Root.Children))
+	}
+}
+
 func TestCutFilesAreRefused(t *testing.T) {
 	data := encode(t, sample("a", 20))
 	for n := range data {

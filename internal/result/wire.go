@@ -60,8 +60,6 @@ type wireMeta struct {
 	Finished    wireTime
 	SizeClasses [4]int64
 	Capacity    wireCapacity
-	Filesets    []wireFileset
-	Identities  []wireIdentity
 }
 
 // wireTime is seconds and nanoseconds since 1970, UTC.
@@ -307,7 +305,7 @@ func (w wireCounters) counters() usage.Counters {
 }
 
 func toMeta(m usage.Meta) wireMeta {
-	w := wireMeta{
+	return wireMeta{
 		ResultID: m.ResultID, Version: m.Version, Root: []byte(m.Root), Parts: toPaths(m.Parts), Identity: m.Identity,
 		FSType: m.FSType, Host: m.Host, Engine: m.Engine, Walkers: m.Walkers, OpsLimit: m.OpsLimit, Freshness: m.Freshness,
 		Offline: m.Offline, Started: toTime(m.Started), Finished: toTime(m.Finished), SizeClasses: m.SizeClasses,
@@ -317,17 +315,26 @@ func toMeta(m usage.Meta) wireMeta {
 			BlockSize: m.Capacity.BlockSize, Source: m.Capacity.Source,
 		},
 	}
-	for _, f := range m.Filesets {
-		w.Filesets = append(w.Filesets, wireFileset{Path: []byte(f.Path), Name: []byte(f.Name)})
-	}
-	for _, i := range m.Identities {
-		w.Identities = append(w.Identities, wireIdentity{Kind: string(i.Kind), ID: i.ID, Name: []byte(i.Name)})
-	}
-	return w
+}
+
+func toFileset(f usage.NamedFileset) wireFileset {
+	return wireFileset{Path: []byte(f.Path), Name: []byte(f.Name)}
+}
+
+func (w wireFileset) fileset() usage.NamedFileset {
+	return usage.NamedFileset{Path: string(w.Path), Name: string(w.Name)}
+}
+
+func toIdentity(i usage.Identity) wireIdentity {
+	return wireIdentity{Kind: string(i.Kind), ID: i.ID, Name: []byte(i.Name)}
+}
+
+func (w wireIdentity) identity() usage.Identity {
+	return usage.Identity{Kind: usage.IdentityKind(w.Kind), ID: w.ID, Name: string(w.Name)}
 }
 
 func (w wireMeta) meta() usage.Meta {
-	m := usage.Meta{
+	return usage.Meta{
 		ResultID: w.ResultID, Version: w.Version, Root: string(w.Root), Parts: fromPaths(w.Parts), Identity: w.Identity,
 		FSType: w.FSType, Host: w.Host, Engine: w.Engine, Walkers: w.Walkers, OpsLimit: w.OpsLimit, Freshness: w.Freshness,
 		Offline: w.Offline, Started: w.Started.time(), Finished: w.Finished.time(), SizeClasses: w.SizeClasses,
@@ -337,13 +344,6 @@ func (w wireMeta) meta() usage.Meta {
 			BlockSize: w.Capacity.BlockSize, Source: w.Capacity.Source,
 		},
 	}
-	for _, f := range w.Filesets {
-		m.Filesets = append(m.Filesets, usage.NamedFileset{Path: string(f.Path), Name: string(f.Name)})
-	}
-	for _, i := range w.Identities {
-		m.Identities = append(m.Identities, usage.Identity{Kind: usage.IdentityKind(i.Kind), ID: i.ID, Name: string(i.Name)})
-	}
-	return m
 }
 
 func toTime(t time.Time) wireTime { return wireTime{Sec: t.Unix(), Nsec: int64(t.Nanosecond())} }

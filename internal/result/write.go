@@ -41,6 +41,8 @@ func Write(w io.Writer, r *Result) error {
 	putRows(e, kindCategories, slices.Sorted(maps.Keys(p.Categories)), func(typ string) wireCategory {
 		return wireCategory{Type: []byte(typ), Category: []byte(p.Categories[typ])}
 	})
+	putRows(e, kindFilesets, r.Meta.Filesets, toFileset)
+	putRows(e, kindIdentities, r.Meta.Identities, toIdentity)
 	e.put(kindTrailer, wireTrailer{Records: e.records, Hash: e.hash.Sum(nil)})
 	if e.err == nil {
 		e.err = e.w.Flush()
