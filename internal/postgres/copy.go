@@ -12,14 +12,17 @@ import (
 	"fstally/internal/usage"
 )
 
-// copyAll copies the numbers of the result into all tables but the scan's.
+// copyAll copies the numbers of the result into all tables but the scan's, those
+// of the details only if they are kept.
 func (im *importer) copyAll(ctx context.Context) error {
 	if err := im.saveFilesets(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{
-		im.copyCube, im.copyMarginals, im.copySizes, im.copyAges, im.copyDirectories, im.copyProblems,
-	} {
+	steps := []func(context.Context) error{im.copyMarginals, im.copySizeTotals, im.copyProblems}
+	if !im.thinned() {
+		steps = append(steps, im.copyCube, im.copySizes, im.copyAges, im.copyDirectories)
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -50,6 +53,9 @@ func (r *rows) Err() error { return nil }
 func (im *importer) copy(
 	ctx context.Context, table string, columns []string, n int, row func(i int, buf []any) []any,
 ) error {
+	if n == 0 {
+		return nil
+	}
 	if _, err := im.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, &rows{n: n, row: row}); err != nil {
 		return fmt.Errorf("copy into %s: %w", table, err)
 	}
@@ -88,66 +94,84 @@ func (im *importer) copyCube(ctx context.Context) error {
 // keyPair is the key of a marginal; second is 0 but for byUserFileset.
 type keyPair struct{ first, second int64 }
 
-func (im *importer) copyMarginals(ctx context.Context) error {
-	columns := measureNames("filesystem_id", "scan_id", "dimension", "key", "key2")
-	for _, d := range usage.AllDimensions() {
-		sums := make(map[keyPair]usage.Measures)
-		for v, m := range im.Summary.Marginal(d) {
-			k := keyPair{first: im.key(d, v)}
-			sum := sums[k]
-			sum.Add(m)
-			sums[k] = sum
-		}
-		switch d {
-		case usage.User:
-			im.distinct.Users = int64(len(sums))
-		case usage.Group:
-			im.distinct.Groups = int64(len(sums))
-		case usage.Type:
-			im.distinct.Types = int64(len(sums))
-		case usage.Fileset:
-			im.distinct.Filesets = int64(len(sums))
-		default: // the others have few values, or always the same number
-		}
-		if err := im.copyMarginal(ctx, columns, dimensionOf(d), sums); err != nil {
-			return err
-		}
-	}
-	sums := make(map[keyPair]usage.Measures)
-	for i := range im.Summary.Cells {
-		c := &im.Summary.Cells[i]
-		k := keyPair{int64(c.UID), im.filesets[c.Fileset]}
-		sum := sums[k]
-		sum.Add(c.Measures)
-		sums[k] = sum
-	}
-	return im.copyMarginal(ctx, columns, byUserFileset, sums)
+// marginalSums are the sums of one dimension. The cube comes sorted, so that the
+// key often is that of the cell before, and need not be looked up.
+type marginalSums struct {
+	of   map[keyPair]*usage.Measures
+	last keyPair
+	at   *usage.Measures
 }
 
-func (im *importer) copyMarginal(
-	ctx context.Context, columns []string, d dimension, sums map[keyPair]usage.Measures,
-) error {
-	keys := slices.SortedFunc(maps.Keys(sums), func(a, b keyPair) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
+func (s *marginalSums) add(k keyPair, m *usage.Measures) {
+	if s.at == nil || k != s.last {
+		s.last, s.at = k, s.of[k]
+		if s.at == nil {
+			s.at = new(usage.Measures)
+			s.of[k] = s.at
+		}
+	}
+	s.at.Add(*m)
+}
+
+// marginals sums the cube by every dimension, in one pass.
+func (im *importer) marginals() (sums [byUserFileset + 1]marginalSums) {
+	for d := range sums {
+		sums[d].of = make(map[keyPair]*usage.Measures)
+	}
+	dimensions := usage.AllDimensions()
+	for i := range im.Summary.Cells {
+		c := &im.Summary.Cells[i]
+		for _, d := range dimensions {
+			sums[dimensionOf(d)].add(keyPair{first: im.key(d, im.Summary.Value(c, d))}, &c.Measures)
+		}
+		sums[byUserFileset].add(keyPair{int64(c.UID), im.filesets[c.Fileset]}, &c.Measures)
+	}
+	return sums
+}
+
+func (im *importer) copyMarginals(ctx context.Context) error {
+	sums := im.marginals()
+	im.distinct = usage.Distinct{
+		Users: int64(len(sums[byUser].of)), Groups: int64(len(sums[byGroup].of)),
+		Types: int64(len(sums[byType].of)), Filesets: int64(len(sums[byFileset].of)),
+	}
+	type row struct {
+		dimension dimension
+		key       keyPair
+		*usage.Measures
+	}
+	var rows []row
+	for d, s := range sums {
+		for k, m := range s.of {
+			rows = append(rows, row{dimension(d), k, m})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { // as the primary key
+		return cmp.Or(cmp.Compare(a.dimension, b.dimension),
+			cmp.Compare(a.key.first, b.key.first), cmp.Compare(a.key.second, b.key.second))
 	})
-	return im.copy(ctx, "marginal", columns, len(keys), func(i int, buf []any) []any {
-		buf = append(buf, im.FileSystemID, im.ScanID, int16(d), keys[i].first, keys[i].second)
-		return measureValues(buf, sums[keys[i]])
+	columns := measureNames("filesystem_id", "scan_id", "dimension", "key", "key2")
+	return im.copy(ctx, "marginal", columns, len(rows), func(i int, buf []any) []any {
+		r := &rows[i]
+		buf = append(buf, im.FileSystemID, im.ScanID, int16(r.dimension), r.key.first, r.key.second)
+		return measureValues(buf, *r.Measures)
 	})
 }
 
 func (im *importer) copySizes(ctx context.Context) error {
 	columns := []string{"tier", "day", "scan_id", "dimension", "key", "by", "bucket", "files", "size", "allocated"}
 	cells := im.Summary.Sizes
-	err := im.copy(ctx, "size_histogram", columns, len(cells), func(i int, buf []any) []any {
+	return im.copy(ctx, "size_histogram", columns, len(cells), func(i int, buf []any) []any {
 		c := &cells[i]
 		return append(im.detail(buf), int16(dimensionOf(c.Dimension)), im.key(c.Dimension, c.Value),
 			histogramBy(c.By), int16(c.Bucket), c.Files, bytesValue(c.Size), bytesValue(c.Allocated))
 	})
-	if err != nil {
-		return err
-	}
-	// The file types partition the files, so their bars sum to the whole scan's.
+}
+
+// copySizeTotals copies the fine histogram of the whole scan. The file types
+// partition the files, so their bars sum to it.
+func (im *importer) copySizeTotals(ctx context.Context) error {
+	cells := im.Summary.Sizes
 	type bar struct {
 		by     int16
 		bucket usage.SizeBucket
@@ -167,7 +191,7 @@ func (im *importer) copySizes(ctx context.Context) error {
 	keys := slices.SortedFunc(maps.Keys(totals), func(a, b bar) int {
 		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.bucket, b.bucket))
 	})
-	columns = []string{"scan_id", "by", "bucket", "files", "size", "allocated"}
+	columns := []string{"scan_id", "by", "bucket", "files", "size", "allocated"}
 	return im.copy(ctx, "size_total", columns, len(keys), func(i int, buf []any) []any {
 		t := totals[keys[i]]
 		return append(buf, im.ScanID, keys[i].by, int16(keys[i].bucket), t.Files, bytesValue(t.Size), bytesValue(t.Allocated))

@@ -22,7 +22,8 @@
 //   - size_total has the fine histogram of the whole scan.
 //   - usage, size_histogram, age_histogram and directory are details: partitioned
 //     by retention tier and day (partition.go), dropped a partition at a time.
-//     The others are kept for ever.
+//     A scan without them is thinned, and readers of details say so. The other
+//     tables are kept for ever.
 //
 // # Words
 //

@@ -11,5 +11,5 @@ var (
 
 // TableSQL returns the statement and arguments of a query of a scan.
 func TableSQL(scan usage.Scan, scanTier int16, q usage.Query) (string, any, error) {
-	return tableSQL(storedScan{Scan: scan, tier: tier(scanTier)}, q)
+	return tableSQL(storedScan{Scan: scan, tier: Tier(scanTier)}, q)
 }

@@ -11,7 +11,8 @@ import (
 
 // SizeHistogram returns the bars of the fine histogram of regular files by size
 // or by allocated, ascending, without empty ones: of one file type or, where typ
-// is nil, of the whole scan.
+// is nil, of the whole scan. Those of a type are details: usage.ErrThinned where
+// they are no longer kept.
 func (s *Store) SizeHistogram(
 	ctx context.Context, scope usage.Scope, scanID int64, by usage.Measure, typ *string,
 ) ([]usage.BucketRow, error) {
@@ -31,16 +32,20 @@ func (s *Store) SizeHistogram(
 		ORDER BY bucket`
 	var bars []usage.BucketRow
 	err := s.read(ctx, func(tx pgx.Tx) error {
-		scan, err := numbersOf(ctx, tx, scope, scanID)
+		if typ == nil {
+			if _, err := numbersOf(ctx, tx, scope, scanID); err != nil {
+				return err
+			}
+			var err error
+			bars, err = all(ctx, tx, readBucket, whole, scanID, histogramBy(by))
+			return err
+		}
+		scan, err := detailsOf(ctx, tx, scope, scanID)
 		if err != nil {
 			return err
 		}
-		if typ == nil {
-			bars, err = all(ctx, tx, readBucket, whole, scanID, histogramBy(by))
-		} else {
-			bars, err = all(ctx, tx, readBucket, ofType, scanID, histogramBy(by),
-				int16(scan.tier), scan.Day, int16(byType), unescaped(usage.Type, *typ))
-		}
+		bars, err = all(ctx, tx, readBucket, ofType, scanID, histogramBy(by),
+			int16(scan.tier), scan.Day, int16(byType), unescaped(usage.Type, *typ))
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,10 @@ type ImportRequest struct {
 	Owner   string
 	Meta    *usage.Meta
 	Summary *usage.Summary
+	// DetailFrom is the lowest tier of which details are still kept at the age of
+	// the scan, Nightly for a new one. A scan of a lower tier is stored as
+	// retention would have left it: totals, marginals and the fine histogram.
+	DetailFrom Tier
 }
 
 // Import stores a result and publishes it, unless it is suspect, in one
@@ -59,7 +63,7 @@ func (s *Store) importResult(ctx context.Context, req ImportRequest) (usage.Scan
 		return usage.Scan{}, err
 	}
 	im := &importer{ImportRequest: req, day: dateOf(req.Meta.Started, s.location)}
-	if err := s.ensurePartitions(ctx, im.day); err != nil {
+	if err := s.ensurePartitions(ctx, im.day, im.DetailFrom); err != nil {
 		return usage.Scan{}, err
 	}
 	if err := s.write(ctx, func(tx pgx.Tx) error { return im.saveDictionaries(ctx, tx) }); err != nil {
@@ -86,6 +90,9 @@ func checkResult(req ImportRequest) error {
 	meta, summary := req.Meta, req.Summary
 	if meta == nil || summary == nil {
 		return errors.New("the result is empty")
+	}
+	if req.DetailFrom < Nightly || req.DetailFrom > Monthly {
+		return fmt.Errorf("there is no retention tier %d", req.DetailFrom)
 	}
 	if _, err := uuid.Parse(meta.ResultID); err != nil {
 		return fmt.Errorf("its id is not a UUID: %w", err)
@@ -129,7 +136,7 @@ type importer struct {
 	ImportRequest
 	tx   pgx.Tx
 	day  time.Time // date in the site's zone
-	tier tier
+	tier Tier
 
 	identity   string // of the file system as recorded, "" before the first scan
 	judgement  judgement
@@ -232,6 +239,9 @@ func (im *importer) judge(ctx context.Context) error {
 	return err
 }
 
+// thinned reports whether the details of the scan are not kept.
+func (im *importer) thinned() bool { return im.tier < im.DetailFrom }
+
 func (im *importer) published() bool { return im.judgement.verdict != usage.Suspect }
 
 func (im *importer) outcome() outcome {
@@ -290,7 +300,7 @@ func (im *importer) publish(ctx context.Context) error {
 		"errors": sum.Counters.Errors, "skipped": sum.Counters.Skipped, "squashed": im.squashedInodes(),
 
 		"users": im.distinct.Users, "groups": im.distinct.Groups, "types": im.distinct.Types,
-		"filesets": im.distinct.Filesets, "types_limited": im.typesLimited(),
+		"filesets": im.distinct.Filesets, "types_limited": im.typesLimited(), "thinned": im.thinned(),
 
 		"capacity_size": numeric(capacity.Size), "capacity_free": numeric(capacity.Free),
 		"capacity_available": numeric(capacity.Available), "inodes_total": capacity.InodesTotal,
@@ -308,7 +318,7 @@ func (im *importer) publish(ctx context.Context) error {
 			entries = @entries, links = @links, directories = @directories, symlinks = @symlinks, specials = @specials,
 			vanished = @vanished, errors = @errors, skipped = @skipped, squashed_inodes = @squashed,
 			distinct_users = @users, distinct_groups = @groups, distinct_types = @types, distinct_filesets = @filesets,
-			types_limited = @types_limited,
+			types_limited = @types_limited, thinned = @thinned,
 			capacity_size = @capacity_size, capacity_free = @capacity_free, capacity_available = @capacity_available,
 			inodes_total = @inodes_total, inodes_free = @inodes_free, block_size = @block_size,
 			capacity_source = @capacity_source

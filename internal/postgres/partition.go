@@ -9,13 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tier says how long the details of a scan are kept. The numbers are stored.
-type tier int16
+// Tier says how long the details of a scan are kept; a later one is longer. The
+// numbers are stored.
+type Tier int16
 
+// The tiers.
 const (
-	nightly tier = iota
-	weekly       // the first of its ISO week
-	monthly      // the first of its calendar month
+	Nightly Tier = iota
+	Weekly       // the first published scan of its ISO week
+	Monthly      // the first published scan of its calendar month
 )
 
 // detailTables are the partitioned ones.
@@ -27,19 +29,19 @@ func detailTables() []string {
 // weekly ones of a month, the monthly ones of a year.
 type partition struct {
 	suffix   string // of the table's name, nightly_2026w05
-	tier     tier
+	tier     Tier
 	from, to time.Time // dates: from the first, up to and without the second
 }
 
 // partitionOf returns the partition of a scan of that tier on that day, of
 // which only the date counts.
-func partitionOf(t tier, day time.Time) partition {
+func partitionOf(t Tier, day time.Time) partition {
 	year, month, date := day.Date()
 	at := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	switch t {
-	case monthly:
+	case Monthly:
 		return partition{fmt.Sprintf("monthly_%04d", year), t, at(year, 1, 1), at(year+1, 1, 1)}
-	case weekly:
+	case Weekly:
 		return partition{fmt.Sprintf("weekly_%04dm%02d", year, month), t, at(year, month, 1), at(year, month+1, 1)}
 	default:
 		sinceMonday := (int(day.Weekday()) + 6) % 7
@@ -52,15 +54,16 @@ func partitionOf(t tier, day time.Time) partition {
 // partitionLock is the key of the advisory lock under which partitions are made.
 const partitionLock = 0x667374616c6c7901 // "fstally", 1
 
-// ensurePartitions makes the partitions of all tiers for the day where they are
-// missing: which tier the scan gets is known only under the lock of the import.
+// ensurePartitions makes the partitions of the tiers from least on for the day
+// where they are missing: which tier the scan gets is known only under the lock
+// of the import.
 //
 // A partition is made as a table of its own and attached: ATTACH lets readers
 // and writers of the parent go on, CREATE ... PARTITION OF would block them. Its
 // transaction is over before the import begins.
-func (s *Store) ensurePartitions(ctx context.Context, day time.Time) error {
+func (s *Store) ensurePartitions(ctx context.Context, day time.Time, least Tier) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
-		missing, err := missingPartitions(ctx, tx, day)
+		missing, err := missingPartitions(ctx, tx, day, least)
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -68,7 +71,7 @@ func (s *Store) ensurePartitions(ctx context.Context, day time.Time) error {
 		if _, err := tx.Exec(ctx, lock, int64(partitionLock)); err != nil {
 			return fmt.Errorf("wait for another import that makes partitions: %w", err)
 		}
-		if missing, err = missingPartitions(ctx, tx, day); err != nil {
+		if missing, err = missingPartitions(ctx, tx, day, least); err != nil {
 			return err
 		}
 		for _, p := range missing {
@@ -91,7 +94,7 @@ func (p tablePartition) name() string { return p.table + "_" + p.suffix }
 // missingPartitions returns what the day needs and does not have. It reads the
 // catalogue itself: to_regclass may answer from a cache that is older than the
 // lock.
-func missingPartitions(ctx context.Context, tx pgx.Tx, day time.Time) ([]tablePartition, error) {
+func missingPartitions(ctx context.Context, tx pgx.Tx, day time.Time, least Tier) ([]tablePartition, error) {
 	const attached = `
 		SELECT c.relname::text
 		FROM pg_inherits AS i
@@ -103,7 +106,7 @@ func missingPartitions(ctx context.Context, tx pgx.Tx, day time.Time) ([]tablePa
 	}
 	var missing []tablePartition
 	for _, table := range detailTables() {
-		for _, t := range []tier{nightly, weekly, monthly} {
+		for t := least; t <= Monthly; t++ {
 			p := tablePartition{partitionOf(t, day), table}
 			if !slices.Contains(names, p.name()) {
 				missing = append(missing, p)
@@ -125,21 +128,21 @@ func attach(ctx context.Context, tx pgx.Tx, p tablePartition) error {
 
 // chooseTier returns the tier of a scan that is about to be published: the first
 // of a month is kept longest, then the first of a week.
-func chooseTier(ctx context.Context, tx pgx.Tx, fileSystemID int64, day time.Time) (tier, error) {
+func chooseTier(ctx context.Context, tx pgx.Tx, fileSystemID int64, day time.Time) (Tier, error) {
 	var month, week bool
 	const sql = `
 		SELECT COALESCE(bool_or(day >= $2 AND day < $3), false), COALESCE(bool_or(day >= $4 AND day < $5), false)
 		FROM scan
 		WHERE filesystem_id = $1 AND published_at IS NOT NULL`
-	w, m := partitionOf(nightly, day), partitionOf(weekly, day)
+	w, m := partitionOf(Nightly, day), partitionOf(Weekly, day)
 	err := tx.QueryRow(ctx, sql, fileSystemID, m.from, m.to, w.from, w.to).Scan(&month, &week)
 	switch {
 	case err != nil:
-		return nightly, fmt.Errorf("choose how long the scan is kept: %w", err)
+		return Nightly, fmt.Errorf("choose how long the scan is kept: %w", err)
 	case !month:
-		return monthly, nil
+		return Monthly, nil
 	case !week:
-		return weekly, nil
+		return Weekly, nil
 	}
-	return nightly, nil
+	return Nightly, nil
 }

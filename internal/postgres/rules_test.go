@@ -81,22 +81,22 @@ func TestJudge(t *testing.T) {
 func TestPartitionOf(t *testing.T) {
 	for _, tc := range []struct {
 		day      string
-		tier     tier
+		tier     Tier
 		suffix   string
 		from, to string
 	}{
-		{"2026-01-31", nightly, "nightly_2026w05", "2026-01-26", "2026-02-02"}, // a week over the end of a month
-		{"2026-02-01", nightly, "nightly_2026w05", "2026-01-26", "2026-02-02"}, // Sunday
-		{"2026-02-02", nightly, "nightly_2026w06", "2026-02-02", "2026-02-09"}, // Monday
-		{"2027-01-01", nightly, "nightly_2026w53", "2026-12-28", "2027-01-04"}, // of the ISO year before
-		{"2024-12-30", nightly, "nightly_2025w01", "2024-12-30", "2025-01-06"}, // of the ISO year after
-		{"2028-02-29", nightly, "nightly_2028w09", "2028-02-28", "2028-03-06"},
-		{"2026-01-31", weekly, "weekly_2026m01", "2026-01-01", "2026-02-01"},
-		{"2026-02-01", weekly, "weekly_2026m02", "2026-02-01", "2026-03-01"},
-		{"2028-02-29", weekly, "weekly_2028m02", "2028-02-01", "2028-03-01"},
-		{"2026-12-31", weekly, "weekly_2026m12", "2026-12-01", "2027-01-01"},
-		{"2026-12-31", monthly, "monthly_2026", "2026-01-01", "2027-01-01"},
-		{"2027-01-01", monthly, "monthly_2027", "2027-01-01", "2028-01-01"},
+		{"2026-01-31", Nightly, "nightly_2026w05", "2026-01-26", "2026-02-02"}, // a week over the end of a month
+		{"2026-02-01", Nightly, "nightly_2026w05", "2026-01-26", "2026-02-02"}, // Sunday
+		{"2026-02-02", Nightly, "nightly_2026w06", "2026-02-02", "2026-02-09"}, // Monday
+		{"2027-01-01", Nightly, "nightly_2026w53", "2026-12-28", "2027-01-04"}, // of the ISO year before
+		{"2024-12-30", Nightly, "nightly_2025w01", "2024-12-30", "2025-01-06"}, // of the ISO year after
+		{"2028-02-29", Nightly, "nightly_2028w09", "2028-02-28", "2028-03-06"},
+		{"2026-01-31", Weekly, "weekly_2026m01", "2026-01-01", "2026-02-01"},
+		{"2026-02-01", Weekly, "weekly_2026m02", "2026-02-01", "2026-03-01"},
+		{"2028-02-29", Weekly, "weekly_2028m02", "2028-02-01", "2028-03-01"},
+		{"2026-12-31", Weekly, "weekly_2026m12", "2026-12-01", "2027-01-01"},
+		{"2026-12-31", Monthly, "monthly_2026", "2026-01-01", "2027-01-01"},
+		{"2027-01-01", Monthly, "monthly_2027", "2027-01-01", "2028-01-01"},
 	} {
 		day, err := time.Parse(time.DateOnly, tc.day)
 		if err != nil {
@@ -111,7 +111,7 @@ func TestPartitionOf(t *testing.T) {
 }
 
 func TestPartitionsCoverEveryDayOnce(t *testing.T) {
-	for _, tr := range []tier{nightly, weekly, monthly} {
+	for _, tr := range []Tier{Nightly, Weekly, Monthly} {
 		byName := make(map[string]partition)
 		for day := time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2034; day = day.AddDate(0, 0, 1) {
 			p := partitionOf(tr, day)

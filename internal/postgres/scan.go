@@ -16,7 +16,7 @@ import (
 // storedScan is a scan with what only the store needs to know of it.
 type storedScan struct {
 	usage.Scan
-	tier         tier
+	tier         Tier
 	typesLimited bool   // a file type that is missing is unknown, not 0
 	suspicion    string // see judgement
 	squashed     int64  // inodes of squashed ids
@@ -35,7 +35,7 @@ const scanColumns = `s.id, s.filesystem_id, s.attempt, s.state, s.verdict, s.rea
 		s.capacity_size, s.capacity_free, s.capacity_available, s.inodes_total, s.inodes_free,
 		s.block_size, s.capacity_source, s.size_classes, s.root, s.identity, s.fs_type, s.engine,
 		s.walkers, s.ops_limit, s.host, s.freshness, s.offline_known,
-		s.distinct_users, s.distinct_groups, s.distinct_types, s.distinct_filesets,
+		s.distinct_users, s.distinct_groups, s.distinct_types, s.distinct_filesets, s.thinned,
 		s.tier, s.types_limited, s.suspicion, s.squashed_inodes`
 
 // published is the condition on scan s for what counts as history.
@@ -54,7 +54,7 @@ func readScan(row pgx.CollectableRow) (storedScan, error) {
 		(*numeric)(&k.Size), (*numeric)(&k.Free), (*numeric)(&k.Available), &k.InodesTotal, &k.InodesFree,
 		&k.BlockSize, &k.Source, &bounds, &root, &identity, &s.FSType, &s.Engine,
 		&s.Walkers, &s.OpsLimit, &s.Host, &s.Freshness, &s.Offline,
-		&s.Distinct.Users, &s.Distinct.Groups, &s.Distinct.Types, &s.Distinct.Filesets,
+		&s.Distinct.Users, &s.Distinct.Groups, &s.Distinct.Types, &s.Distinct.Filesets, &s.Thinned,
 		&s.tier, &s.typesLimited, &s.suspicion, &s.squashed)
 	if err != nil {
 		return s, err
@@ -87,6 +87,15 @@ func numbersOf(ctx context.Context, q querier, scope usage.Scope, id int64) (sto
 	s, err := scanByID(ctx, q, scope, id)
 	if err == nil && s.State != usage.Complete {
 		err = fmt.Errorf("scan %d is %s and has no numbers: %w", id, s.State, usage.ErrNotFound)
+	}
+	return s, err
+}
+
+// detailsOf returns the scan if it is in the scope and its details are kept.
+func detailsOf(ctx context.Context, q querier, scope usage.Scope, id int64) (storedScan, error) {
+	s, err := numbersOf(ctx, q, scope, id)
+	if err == nil && s.Thinned {
+		err = fmt.Errorf("scan %d: %w", id, usage.ErrThinned)
 	}
 	return s, err
 }

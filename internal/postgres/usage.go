@@ -23,12 +23,17 @@ func readKeyed(row pgx.CollectableRow) (k keyed, err error) {
 }
 
 // Usage answers a query from the scan's marginals or, where it filters, from its
-// cube. Rows are in the order of usage.Measure.Compare. A filter by a value that
-// the scan does not have gives an empty table.
+// cube: usage.ErrThinned where that is no longer kept. Rows are in the order of
+// usage.Measure.Compare. A filter by a value that the scan does not have gives an
+// empty table.
 func (s *Store) Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error) {
 	var table usage.Table
 	err := s.read(ctx, func(tx pgx.Tx) error {
-		scan, err := numbersOf(ctx, tx, scope, q.ScanID)
+		lookup := numbersOf
+		if !q.Filter.IsZero() {
+			lookup = detailsOf
+		}
+		scan, err := lookup(ctx, tx, scope, q.ScanID)
 		if err != nil {
 			return err
 		}

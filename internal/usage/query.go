@@ -1,10 +1,17 @@
 package usage
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrNotFound is returned by every reader for what does not exist or is outside
 // the caller's scope; the two are not told apart.
 var ErrNotFound = errors.New("not found")
+
+// ErrThinned is returned by every reader of details that are no longer kept of
+// the scan: they are unknown, not zero. It is an ErrNotFound.
+var ErrThinned = fmt.Errorf("the details of this scan are no longer kept, only its sums are: %w", ErrNotFound)
 
 // ErrUnavailable is returned by a store whose database is away; it may be back
 // in a moment.

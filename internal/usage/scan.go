@@ -59,6 +59,7 @@ type Scan struct {
 	Freshness    string   // of the attributes: exact or cached
 	Offline      bool     // whether Offline was measured
 	Distinct     Distinct // how many values each dimension has
+	Thinned      bool     // its details are no longer kept: filters answer ErrThinned
 }
 
 // Distinct counts the values of a scan, for words such as "1,214 users".
