@@ -111,7 +111,7 @@ func finish(batches []batch, shards int) *aggregate.Partial {
 }
 
 func TestShardsChangeNothing(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(6) {
 		batches := invent(seed, 60)
 		want := finish(batches, 1)
 		if err := want.Check(); err != nil {
@@ -147,7 +147,7 @@ func TestMergeOfPartsIsTheWhole(t *testing.T) {
 		return out
 	}
 	shared := 0
-	for seed := range uint64(50) {
+	for seed := range uint64(15) {
 		batches := invent(seed, 80)
 		px, py := part(batches, "x"), part(batches, "y")
 		x, y := finish(px, 3), finish(py, 2)
