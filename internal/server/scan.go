@@ -22,6 +22,9 @@ func (s *site) scan(r *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	model := page.Scan{Frame: f, Of: of, Before: before}
+	if _, model.Next, err = s.Reader.Neighbours(ctx, Scope(ctx), of); err != nil {
+		return answer{}, fmt.Errorf("neighbours of scan %d: %w", of.ID, err)
+	}
 	if of.State.Ended() {
 		model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), of.ID)
 		if err != nil {
@@ -56,7 +59,7 @@ func (s *site) findScan(r *http.Request) (component.Frame, usage.Scan, *usage.Sc
 	if err != nil {
 		return f, of, nil, fmt.Errorf("find scan %d: %w", id, err)
 	}
-	f.Title = fmt.Sprintf("Scan %d", id)
+	f.Title, f.Section, f.Path = fmt.Sprintf("Scan %d", id), component.Scans, scanPath(id)
 	if err := s.fileSystem(ctx, &f, strconv.FormatInt(of.FileSystemID, 10)); err != nil {
 		return f, of, nil, err
 	}

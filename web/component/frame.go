@@ -19,6 +19,7 @@ type Section string
 const (
 	Capacity Section = "capacity"
 	Files    Section = "files"
+	Scans    Section = "scans"
 )
 
 // Frame is what surrounds every page: which file system and scan it shows, and
@@ -29,6 +30,9 @@ type Frame struct {
 	Base string
 	// Section is the open page; "" for those outside the navigation.
 	Section Section
+	// Path is that of a page below its section, such as /fs/scratch/users/1801;
+	// "" where the page is that of Section itself.
+	Path string
 	// Title heads the page and its browser tab.
 	Title string
 	// State holds the parameters of the page's address that are not at their
@@ -96,10 +100,18 @@ func (f Frame) SectionURL(s Section, pairs ...string) string {
 	return f.URL(f.SectionPath(s), with(params, pairs))
 }
 
+// PagePath returns the path of this page, below the base path.
+func (f Frame) PagePath() string {
+	if f.Path != "" {
+		return f.Path
+	}
+	return f.SectionPath(f.Section)
+}
+
 // Here returns the address of this page with some parameters changed: pairs of
 // a name and a value, where "" takes the parameter out.
 func (f Frame) Here(pairs ...string) string {
-	return f.URL(f.SectionPath(f.Section), with(f.State, pairs))
+	return f.URL(f.PagePath(), with(f.State, pairs))
 }
 
 // ScanURL returns the address of the page about a scan itself.
@@ -125,12 +137,21 @@ func (f Frame) scanHere(id int64) string {
 // elsewhere returns the address of this section, or the first, of another file
 // system: of its latest scan, with nothing else kept but the measure.
 func (f Frame) elsewhere(fs usage.FileSystem) string {
-	f.FileSystem = &fs
+	f.FileSystem, f.Path = &fs, ""
 	f.State = with(nil, []string{"by", f.State.Get("by")})
 	if f.Section == "" {
 		f.Section, f.State = Capacity, nil
 	}
 	return f.Here()
+}
+
+// currentPage is how the navigation marks the section: as this page, or as the
+// part of the site that it belongs to.
+func (f Frame) currentPage() string {
+	if f.Path != "" {
+		return "true"
+	}
+	return "page"
 }
 
 // fields returns the parameters of the address as name and value, in order and

@@ -88,13 +88,22 @@ func ptr(s string) *string { return &s }
 // a line between them would claim what nobody measured: more than two and a half
 // times the usual distance, which is the median, and more than a day and a half.
 func gaps(points []usage.Point) []int {
+	times := make([]time.Time, len(points))
+	for i := range points {
+		times[i] = points[i].Scan.Started
+	}
+	return breaks(times)
+}
+
+// breaks is gaps for the times of scans, oldest first.
+func breaks(times []time.Time) []int {
 	found := []int{}
-	if len(points) < 3 {
+	if len(times) < 3 {
 		return found
 	}
-	distances := make([]time.Duration, 0, len(points)-1)
-	for i := 1; i < len(points); i++ {
-		distances = append(distances, points[i].Scan.Started.Sub(points[i-1].Scan.Started))
+	distances := make([]time.Duration, 0, len(times)-1)
+	for i := 1; i < len(times); i++ {
+		distances = append(distances, times[i].Sub(times[i-1]))
 	}
 	sorted := slices.Sorted(slices.Values(distances))
 	usual := sorted[len(sorted)/2]
@@ -166,6 +175,18 @@ func (h History) tableRows() []usage.Point {
 		}
 	}
 	return rows
+}
+
+// title heads the chart.
+func (h History) title() string {
+	switch h.By {
+	case usage.Allocated:
+		return "Used capacity over time"
+	case usage.Size:
+		return "Size of the content over time"
+	default:
+		return capitalise(string(h.By)) + " over time"
+	}
 }
 
 // sub words what the chart shows, under its heading.

@@ -87,6 +87,7 @@ type Scan struct {
 
 	Of      usage.Scan
 	Before  *usage.Scan // the published one before, for percent and time left
+	Next    int64       // id of the published one after; 0 for none
 	Errors  []usage.ScanError
 	Skipped []usage.Skipped
 }

@@ -113,7 +113,7 @@ func (p FirstRun) waiting(w Waiting) templ.Component {
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
 		if w.Scan != nil && !w.Scan.State.Ended() {
-			templ_7745c5c3_Err = liveScan(p.of(w), *w.Scan, nil).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = liveScan(p.of(w), *w.Scan, nil, "on").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"fstally/internal/report"
 	"fstally/internal/usage"
@@ -131,12 +132,6 @@ func (p Scan) settings() []pair {
 	}
 	add("File system", s.FSType)
 	add("Identity", s.Identity)
-	if !s.Started.IsZero() {
-		add("Started", s.Started.Format("Mon 2 Jan 2006, 15:04:05 MST"))
-	}
-	if !s.Finished.IsZero() {
-		add("Walk ended", s.Finished.Format("Mon 2 Jan 2006, 15:04:05 MST"))
-	}
 	add("Host", s.Host)
 	add("Engine", s.Engine)
 	if s.Walkers > 0 {
@@ -147,6 +142,35 @@ func (p Scan) settings() []pair {
 	}
 	add("Attributes", s.Freshness)
 	add("Attempt", strconv.Itoa(max(1, s.Attempt)))
+	return rows
+}
+
+// timings are the moments of the scan's life, and what lay between them.
+func (p Scan) timings() []pair {
+	s := p.Of
+	var rows []pair
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			rows = append(rows, pair{Name: name, Value: t.Format("Mon 2 Jan 2006, 15:04:05 MST")})
+		}
+	}
+	took := func(name string, from, to time.Time) {
+		if !from.IsZero() && to.After(from) {
+			d := to.Sub(from)
+			exact := fmt.Sprintf("%.3f seconds", d.Seconds())
+			rows = append(rows, pair{Name: name, Value: usage.FormatDuration(d), Exact: exact})
+		}
+	}
+	at("Queued", s.Queued)
+	took("Waited", s.Queued, s.Started)
+	at("Started", s.Started)
+	took("Walked for", s.Started, s.Finished)
+	at("Walk ended", s.Finished)
+	took("Stored in", s.Finished, s.Published)
+	at("Published", s.Published)
+	if p.Before != nil && !s.Finished.IsZero() {
+		rows = append(rows, pair{Name: "The scan before walked for", Value: usage.FormatDuration(p.Before.Duration(p.Now))})
+	}
 	return rows
 }
 

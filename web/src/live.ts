@@ -98,7 +98,7 @@ function leave(holder: HTMLElement, live: Live): void {
     return;
   }
   say(holder, `The scan has ended: ${live.state}.`);
-  if (new URL(live.next, location.href).href === location.href) {
+  if (holder.dataset["liveFollow"] === "here" || new URL(live.next, location.href).href === location.href) {
     location.reload();
   } else {
     location.assign(live.next);

@@ -2,6 +2,7 @@ package pagetest
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/a-h/templ"
@@ -33,7 +34,7 @@ func Pages(base string) []Page {
 		p.Frame = at(base, p.Frame)
 		return page.ScanPage(p)
 	}
-	return []Page{
+	pages := []Page{
 		{"capacity", capacity(Capacity())},
 		{"capacity-by-files", capacity(capacityBy(usage.Files))},
 		{"capacity-older", capacity(olderCapacity())},
@@ -66,6 +67,7 @@ func Pages(base string) []Page {
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
+	return slices.Concat(pages, scansPages(base))
 }
 
 func zone() *time.Location { return time.FixedZone("CET", 3600) }
