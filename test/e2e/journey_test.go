@@ -112,7 +112,7 @@ func capacity(p *tab, program program, rules axe) {
 	p.wantText("#history-title", "Used capacity over time")
 	p.wantText("main", "The history starts here")
 	p.wantText("main", "Used, not seen by the scan")
-	p.hover(p.centre(barAt("filesets", 0)))
+	p.hover(p.row("filesets", 0))
 	p.tooltip("filesets", "genomics")
 	p.click("[data-table=filesets]")
 	// Names are text: markup, control characters, bidi marks and invalid UTF-8.
@@ -123,7 +123,7 @@ func capacity(p *tab, program program, rules axe) {
 	p.waitFor("Capacity", "by=files")
 	p.wait("the charts", drawn)
 	p.wantText(".seg [aria-current]", "Files")
-	p.hover(p.centre(barAt("types", 0)))
+	p.hover(p.row("types", 0))
 	p.tooltip("types", "320 files")
 }
 
@@ -137,7 +137,7 @@ func files(p *tab, program program, rules axe) {
 	p.wait("the charts", drawn)
 	rules.check(p)
 	p.wantText("#sizes-title", "Files by size")
-	x, y := p.centre(barAt("types", 0)) // py
+	x, y := p.row("types", 0) // py
 	p.clickAt(x, y)
 	p.waitFor("Files", "type=py")
 	p.wait("the charts", drawn)

@@ -5,12 +5,14 @@ package e2e
 import (
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"fstally/internal/usage"
 	"fstally/web/page/pagetest"
 )
 
@@ -45,13 +47,14 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// barAt is the element of the i-th bar from above in a chart; the box of a
-// tooltip has the colour of the card.
-func barAt(chart string, i int) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("#%s-chart svg path")]
-		.filter(e => e.getAttribute("fill")?.startsWith("rgb") && e.getBBox().height > 4 &&
-			e.getAttribute("fill") !== getComputedStyle(document.querySelector(".card")).backgroundColor)
-		.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)[%d]`, chart, i)
+// row returns a point in the i-th row from above of a chart of bars.
+func (p *tab) row(chart string, i int) (x, y float64) {
+	p.t.Helper()
+	x, y = p.centre(fmt.Sprintf("document.querySelector(%q)", "#"+chart+"-chart"))
+	shape := eval[[]float64](p, fmt.Sprintf(`[document.querySelector("#%[1]s-chart").clientHeight,
+		JSON.parse(document.querySelector("#%[1]s-data").textContent).items.length]`, chart))
+	height, rows := shape[0], shape[1]
+	return x, y + height*((float64(i)+0.5)/rows-0.5)
 }
 
 // tooltip returns the lines of the tooltip of a chart once it is shown.
@@ -80,7 +83,7 @@ func TestHostileNamesInTooltips(t *testing.T) {
 		1: "</script><script>window.hit=1</script>",
 		8: "{\u2060c|rich} {\u2060a} {\u2060b0|x}", // word joiners keep it from being a style
 	} {
-		p.hover(p.centre(barAt("filesets", i)))
+		p.hover(p.row("filesets", i))
 		p.tooltip("filesets", want)
 	}
 	if eval[bool](p, `"hit" in window`) {
@@ -95,9 +98,9 @@ func TestExactBytesInTooltips(t *testing.T) {
 	t.Cleanup(server.Close)
 	p.goTo(server.URL + "/pages/capacity-huge")
 	p.wait("the charts", drawn)
-	p.hover(p.centre(barAt("types", 0)))
+	p.hover(p.row("types", 0))
 	p.tooltip("types", "340,282,366,920,938,463,463,365,600,232,513,470,462 bytes") // 2^128-1 less the other
-	p.hover(p.centre(barAt("types", 1)))
+	p.hover(p.row("types", 1))
 	p.tooltip("types", "9,007,199,254,740,993 bytes")
 }
 
@@ -114,11 +117,37 @@ func TestHistoryIsInTheZoneOfTheSite(t *testing.T) {
 			p.wait("the charts", drawn)
 			x, y := p.centre(`document.querySelector("#history-chart")`)
 			p.hover(x, y)
-			if text := p.tooltip("history", "found"); !strings.Contains(text, "01:30") {
+			text := p.tooltip("history", "found")
+			if !strings.Contains(text, "01:30") {
 				t.Errorf("the tooltip does not tell 01:30: %s", text)
+			}
+			found := regexp.MustCompile(`found (.+) \(([\d,]+) bytes\)`).FindStringSubmatch(text)
+			if found == nil {
+				t.Fatalf("the tooltip tells no bytes: %s", text)
+			}
+			exact, err := usage.ParseBytes(strings.ReplaceAll(found[2], ",", ""))
+			if err != nil || usage.FormatBytes(exact) != found[1] {
+				t.Errorf("scripts show %s as %s, the program as %s (%v)", found[2], found[1], usage.FormatBytes(exact), err)
 			}
 		})
 	}
+}
+
+func TestHistoryIsZoomedByDragging(t *testing.T) {
+	p := newBrowser(t).open(t, "light")
+	server := httptest.NewServer(pagetest.Handler())
+	t.Cleanup(server.Close)
+	p.goTo(server.URL + "/pages/capacity")
+	p.wait("the charts", drawn)
+	const labels = `[...document.querySelectorAll("#history-chart svg text")].map(e => e.textContent).join(" ")`
+	if whole := eval[string](p, labels); !strings.Contains(whole, "2020") || !strings.Contains(whole, "2026") {
+		t.Fatalf("the history is not shown whole: %s", whole)
+	}
+	x, y := p.centre(`document.querySelector("#history-chart")`)
+	run(p, chromedp.DragAndDropXY(x-40, y, x+20, y, 5))
+	p.wait("the range that was marked", "!"+labels+`.includes("2020") && !`+labels+`.includes("2026")`)
+	run(p, chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+	p.wait("everything after a double click", labels+`.includes("2020")`)
 }
 
 func TestChartsGiveWayToTheirTables(t *testing.T) {

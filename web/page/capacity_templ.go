@@ -594,7 +594,7 @@ func (p Capacity) historyCard() templ.Component {
 		})
 		templ_7745c5c3_Err = component.Card(component.CardHead{
 			ID:    "history",
-			Title: "Used capacity over time",
+			Title: p.History.title(),
 			Sub:   p.History.sub(),
 			CSV:   p.API("history", "by", string(p.By), "from", p.History.From, "format", "csv"),
 			Chart: len(p.History.Points) > 1,

@@ -151,11 +151,16 @@ func (p Files) facts() []component.Fact {
 			Notes: []string{fmt.Sprintf("%s of %s in the file system", usage.FormatCount(used), usage.FormatCount(scan.Capacity.InodesTotal))},
 		})
 	} else {
-		facts = append(facts, component.Fact{
-			Term: "Inodes in use", Value: "–", Notes: []string{"the file system sets no limit"},
-		})
+		facts = append(facts, component.Fact{Term: "Inodes in use", Value: "–", Notes: []string{noInodeLimit(scan.Capacity)}})
 	}
 	return facts
+}
+
+func noInodeLimit(c usage.Capacity) string {
+	if c.Source == "" {
+		return "not measured"
+	}
+	return "the file system sets no limit"
 }
 
 func perDirectory(scan usage.Scan) string {

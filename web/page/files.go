@@ -128,13 +128,13 @@ func (p Files) sizesLabel() string {
 // waste, and what compression or holes save.
 func (p Files) sizesNote() string {
 	sum := total(p.sizeBars())
-	note := fmt.Sprintf("%s hold %s and take up %s",
+	note := fmt.Sprintf("%s with %s of content on %s of disk",
 		component.Plural(sum.Files, "file", "files"), usage.FormatBytes(sum.Size), usage.FormatBytes(sum.Allocated))
 	switch sum.Allocated.Cmp(sum.Size) {
 	case 1:
-		note += fmt.Sprintf(": %s more than their content.", usage.FormatBytes(sum.Allocated.Sub(sum.Size)))
+		note += fmt.Sprintf(": %s more than the content.", usage.FormatBytes(sum.Allocated.Sub(sum.Size)))
 	case -1:
-		note += fmt.Sprintf(": %s less than their content, by holes or compression.", usage.FormatBytes(sum.Size.Sub(sum.Allocated)))
+		note += fmt.Sprintf(": %s less than the content, by holes or compression.", usage.FormatBytes(sum.Size.Sub(sum.Allocated)))
 	default:
 		note += "."
 	}

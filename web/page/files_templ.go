@@ -252,7 +252,7 @@ func (p Files) bars(id string, r component.Ranking, link func(report.Item) strin
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = component.ChartOrTable(id, component.BarChart, barsLabel(r), 0, component.NewRankingData(r, link)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = component.ChartOrTable(id, component.BarChart, barsLabel(r), barRows(r), component.NewRankingData(r, link)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -15,7 +15,8 @@ export function formatBytes(digits: string): string {
   if (unit === 0) {
     return `${value} B`;
   }
-  return `${oneDecimal(Number(value) / 1024 ** unit, 1023.9)} ${BYTE_UNITS[unit]}`;
+  const limit = unit < BYTE_UNITS.length - 1 ? 1023.9 : Infinity;
+  return `${oneDecimal(Number(value) / 1024 ** unit, limit)} ${BYTE_UNITS[unit]}`;
 }
 
 /** Shows a count in full under 10,000, then with k, M, G (10^9) or T. */
@@ -25,7 +26,8 @@ export function formatCount(digits: string): string {
     return digits;
   }
   const unit = Math.min(COUNT_UNITS.length - 1, Math.floor((digits.length - 1) / 3));
-  return `${oneDecimal(value / 1000 ** unit, 999.9)} ${COUNT_UNITS[unit]}`;
+  const limit = unit < COUNT_UNITS.length - 1 ? 999.9 : Infinity;
+  return `${oneDecimal(value / 1000 ** unit, limit)} ${COUNT_UNITS[unit]}`;
 }
 
 /** Puts commas between the thousands. */
@@ -39,6 +41,8 @@ function oneDecimal(value: number, limit: number): string {
 
 /** How an axis shows its values: as floats in the unit that suits the largest. */
 export interface Scale {
+  /** Whether the unit is one file or byte, of which there are no parts. */
+  whole: boolean;
   of(digits: string): number;
   label(value: number): string;
 }
@@ -65,6 +69,7 @@ export function scaleFor(bytes: boolean, digits: Iterable<string>): Scale {
   const divisor = Number(base) ** unit;
   const name = units[unit] ?? "";
   return {
+    whole: unit === 0,
     of: (d) => Number(BigInt(d)) / divisor,
     label: (value) => (value === 0 ? "0" : `${Number(value.toFixed(2))} ${name}`.trimEnd()),
   };

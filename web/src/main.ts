@@ -4,6 +4,7 @@ import { drawCharts } from "./charts/draw";
 import { submitOnChange } from "./forms";
 import { followScans } from "./live";
 import { closeMenus } from "./menus";
+import { reachScrollers } from "./scrollers";
 import { themeButton } from "./theme";
 import { tableButtons } from "./tables";
 
@@ -12,4 +13,5 @@ closeMenus();
 submitOnChange();
 drawCharts();
 tableButtons();
+reachScrollers();
 followScans();

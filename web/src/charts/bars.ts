@@ -18,9 +18,11 @@ export function bars(data: RankingData, width: number): Option {
     grid: { left: names + 10, right: values + 10, top: 0, bottom: 0 },
     tooltip: {
       ...base().tooltip,
-      trigger: "item",
+      // The whole row tells its value: a bar can be too short to point at.
+      trigger: "axis",
+      axisPointer: { type: "shadow", shadowStyle: { color: colour("text"), opacity: 0.05 } },
       formatter: (p) => {
-        const item = items[Array.isArray(p) ? 0 : p.dataIndex];
+        const item = items[(Array.isArray(p) ? p[0] : p)?.dataIndex ?? -1];
         return item ? `${plain(item.name)}\n${item.value.text}, ${item.share}\n${item.value.exact}` : "";
       },
     },
@@ -31,7 +33,6 @@ export function bars(data: RankingData, width: number): Option {
       ...axis(),
       type: "category",
       data: items.map((item) => item.name),
-      triggerEvent: true,
       axisLabel: {
         ...text("text"),
         interval: 0,
@@ -44,7 +45,7 @@ export function bars(data: RankingData, width: number): Option {
         barCategoryGap: "30%",
         barMaxWidth: 20,
         barMinHeight: 1,
-        cursor: items.some((item) => item.link) ? "pointer" : "default",
+        cursor: "default",
         label: {
           show: true,
           position: "right",
@@ -61,7 +62,7 @@ export function bars(data: RankingData, width: number): Option {
   };
 }
 
-/** The address behind a bar, counted as ECharts does. */
-export function barLink(data: RankingData, index: number): string | undefined {
-  return data.items[data.items.length - 1 - index]?.link;
+/** The address behind the row at y pixels from the top of a chart so high. */
+export function barLink(data: RankingData, y: number, height: number): string | undefined {
+  return data.items[Math.floor((y / height) * data.items.length)]?.link;
 }

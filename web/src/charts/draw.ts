@@ -13,7 +13,8 @@ import { sizes } from "./sizes";
 
 interface Drawing {
   option(width: number): Option;
-  link?(index: number): string | undefined;
+  /** The address that a click at y pixels from the top of the chart leads to. */
+  link?(y: number, height: number): string | undefined;
 }
 
 /** Returns how to draw a kind of chart; the kinds are those of component.ChartKind. */
@@ -21,7 +22,7 @@ function drawing(kind: string, data: unknown): Drawing {
   switch (kind) {
     case "bars": {
       const ranking = data as RankingData;
-      return { option: (width) => bars(ranking, width), link: (i) => barLink(ranking, i) };
+      return { option: (width) => bars(ranking, width), link: (y, height) => barLink(ranking, y, height) };
     }
     case "doughnut":
       return { option: () => doughnut(data as RankingData) };
@@ -64,9 +65,12 @@ function draw(place: HTMLElement, kind: string, how: Drawing): void {
   }).observe(place);
   if (how.link) {
     const { link } = how;
-    chart.on("click", (event) => {
-      const label = event as { componentType: string; dataIndex: number };
-      const address = link(label.dataIndex);
+    const pointed = (event: { offsetY: number }): string | undefined => link(event.offsetY, chart.getHeight());
+    chart.getZr().on("mousemove", (event) => {
+      chart.getZr().setCursorStyle(pointed(event) ? "pointer" : "default");
+    });
+    chart.getZr().on("click", (event) => {
+      const address = pointed(event);
       if (address) {
         location.assign(address);
       }
@@ -77,7 +81,7 @@ function draw(place: HTMLElement, kind: string, how: Drawing): void {
 
 /** Lets a mouse mark a range to look at; a double click shows everything again. */
 function dragToZoom(chart: ECharts): void {
-  if (!matchMedia("(pointer: fine)").matches) {
+  if (matchMedia("(pointer: coarse)").matches) {
     return; // fingers scroll the page
   }
   chart.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });

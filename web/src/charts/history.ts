@@ -45,7 +45,7 @@ export function history(data: HistoryData, width: number): Option {
   const bandPoints = forecast?.band.map((p): [number, number] => [p.t, scale.of(p.v)]) ?? [];
   return {
     ...base(),
-    grid: { left: 8, right: 14, top: 34, bottom: 8, containLabel: true },
+    grid: { left: 8, right: 14, top: width < 480 ? 56 : 34, bottom: 8, containLabel: true },
     legend: {
       top: 0,
       right: 0,
@@ -108,6 +108,7 @@ export function history(data: HistoryData, width: number): Option {
       ...axis(),
       type: "value",
       axisLine: { show: false },
+      minInterval: scale.whole ? 1 : 0,
       axisLabel: { ...text(), formatter: (v: number) => scale.label(v) },
     },
     series: [
@@ -215,5 +216,5 @@ const WALL = new Intl.DateTimeFormat("en-GB", {
 });
 
 function wallTime(t: number): string {
-  return WALL.format(t);
+  return WALL.format(t).replace(",", ""); // "Mon 30 Nov 2026, 01:30", as on the page
 }

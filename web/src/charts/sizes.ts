@@ -71,6 +71,7 @@ export function sizes(data: SizesData, width: number): Option {
         name: "files",
         nameTextStyle: { ...text(), align: "left" },
         nameGap: 14,
+        minInterval: files.whole ? 1 : 0,
         axisLabel: { ...text(), formatter: (v: number) => files.label(v) },
       },
       {
@@ -80,6 +81,7 @@ export function sizes(data: SizesData, width: number): Option {
         nameTextStyle: { ...text(), align: "right" },
         nameGap: 14,
         alignTicks: true,
+        minInterval: allocated.whole ? 1 : 0,
         splitLine: { show: false },
         axisLabel: { ...text(), formatter: (v: number) => allocated.label(v) },
       },
