@@ -26,7 +26,9 @@ import (
 const patience = 90 * time.Second
 
 // browser is a chromium for the time of one test, with a profile of its own.
-type browser struct{ ctx context.Context }
+type browser struct {
+	ctx context.Context //nolint:containedctx // chromedp keeps the browser in it
+}
 
 func newBrowser(t *testing.T) browser {
 	t.Helper()
@@ -34,7 +36,8 @@ func newBrowser(t *testing.T) browser {
 	tree.Need(t, err == nil, "chromium (Debian's package of that name)")
 	// Not under the context of the test: it ends before pictures of failures are
 	// taken.
-	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+	ctx := context.Background() //nolint:usetesting // see above
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithAllocatorOptions(
 		chromedp.ExecPath(path),
 		chromedp.UserDataDir(t.TempDir()),
 		chromedp.NoSandbox, // CI runs as root, where the sandbox does not start
@@ -53,7 +56,7 @@ func newBrowser(t *testing.T) browser {
 // tab is one page of a browser, with cookies and storage of its own.
 type tab struct {
 	t   *testing.T
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // chromedp keeps the tab in it
 
 	mu      sync.Mutex
 	console []string // what no page may write: errors and warnings

@@ -25,7 +25,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "fstally")
-	if out, err := exec.Command("go", "build", "-o", path, "fstally/cmd/fstally").CombinedOutput(); err != nil { //nolint:gosec,noctx // a test's own command
+	if out, err := exec.Command("go", "build", "-o", path, "fstally/cmd/fstally").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	return path, nil
@@ -54,7 +54,7 @@ func serve(t *testing.T, args ...string) program {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...) //nolint:gosec,noctx // stopped below, by a signal
+	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), "FSTALLY_DATA_DIR="+filepath.Join(t.TempDir(), "data"), "FSTALLY_TIMEZONE=Europe/Berlin",
 		"FSTALLY_DATABASE_URL=", "FSTALLY_TOKEN=")
 	cmd.Stderr = &log

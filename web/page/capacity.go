@@ -48,7 +48,8 @@ func (p Capacity) spaceNote() string {
 	for _, skipped := range p.Skipped {
 		switch skipped.Reason {
 		case usage.SkipSnapshot:
-			parts = append(parts, component.Plural(skipped.Count, "snapshot directory was", "snapshot directories were")+" left out")
+			many := component.Plural(skipped.Count, "snapshot directory was", "snapshot directories were")
+			parts = append(parts, many+" left out")
 		case usage.SkipMount:
 			parts = append(parts, component.Plural(skipped.Count, "other mount was", "other mounts were")+" not entered")
 		default:
@@ -64,9 +65,11 @@ func (p Capacity) spaceNote() string {
 	switch {
 	case !s.Known:
 	case !s.Excess.IsZero():
-		note += fmt.Sprintf(" The scan found %s more than is used: data changed while it ran, or blocks are shared by clones.", usage.FormatBytes(s.Excess))
+		note += fmt.Sprintf(" The scan found %s more than is used: data changed while it ran, "+
+			"or blocks are shared by clones.", usage.FormatBytes(s.Excess))
 	case !s.Unseen.IsZero():
-		note += fmt.Sprintf(" The %s not seen can be outside %s, snapshots, metadata or deleted files that are still open; how much is which was not measured.",
+		note += fmt.Sprintf(" The %s not seen can be outside %s, snapshots, metadata or deleted files "+
+			"that are still open; how much is which was not measured.",
 			usage.FormatBytes(s.Unseen), usage.Escape(p.Scan.Root))
 	}
 	return note
@@ -103,7 +106,8 @@ func topTitle(r component.Ranking) string {
 func barsLabel(r component.Ranking) string {
 	first := r.Items[0]
 	return fmt.Sprintf("Bar chart: %s by %s. The first is %s with %s, %s. All values are in the table.",
-		topTitle(r), r.By, component.ShownName(r.Dimension, first.Row), r.By.Format(first.Measures), usage.FormatShare(first.Share))
+		topTitle(r), r.By, component.ShownName(r.Dimension, first.Row), r.By.Format(first.Measures),
+		usage.FormatShare(first.Share))
 }
 
 // barRows is how many bars a chart has.

@@ -15,11 +15,12 @@ func (p Capacity) facts() []component.Fact {
 	space := p.space()
 	facts := []component.Fact{}
 	if space.Known {
+		share := usage.FormatShare(space.ShareOf(space.Used))
 		facts = append(facts, component.Fact{
 			Term:  "Used in the file system",
 			Value: usage.FormatBytes(space.Used),
 			Exact: component.ExactBytes(space.Used),
-			Notes: []string{fmt.Sprintf("of %s, %s", usage.FormatBytes(space.Size), usage.FormatShare(space.ShareOf(space.Used)))},
+			Notes: []string{fmt.Sprintf("of %s, %s", usage.FormatBytes(space.Size), share)},
 		})
 	}
 	facts = append(facts, component.Fact{
@@ -144,14 +145,17 @@ func (p Files) facts() []component.Fact {
 		p.emptyFact(),
 	}
 	if used, share, ok := report.InodesUsed(scan.Capacity); ok {
+		limit := usage.FormatCount(scan.Capacity.InodesTotal)
 		facts = append(facts, component.Fact{
 			Term:  "Inodes in use",
 			Value: usage.FormatShare(share),
 			Exact: component.ExactCount(used, "inodes"),
-			Notes: []string{fmt.Sprintf("%s of %s in the file system", usage.FormatCount(used), usage.FormatCount(scan.Capacity.InodesTotal))},
+			Notes: []string{fmt.Sprintf("%s of %s in the file system", usage.FormatCount(used), limit)},
 		})
 	} else {
-		facts = append(facts, component.Fact{Term: "Inodes in use", Value: "–", Notes: []string{noInodeLimit(scan.Capacity)}})
+		facts = append(facts, component.Fact{
+			Term: "Inodes in use", Value: "–", Notes: []string{noInodeLimit(scan.Capacity)},
+		})
 	}
 	return facts
 }

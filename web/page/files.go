@@ -77,7 +77,7 @@ func total(bars []report.Bar) usage.Measures {
 
 func (p Files) barLabel(i int, bar report.Bar) string {
 	if !p.Sizes.Fine {
-		return p.Scan.SizeClasses.Label(usage.SizeClass(i)) //nolint:gosec // G115: one of five classes
+		return p.Scan.SizeClasses.Label(usage.SizeClass(i))
 	}
 	return sizeRange(bar.Over, bar.UpTo)
 }
@@ -134,7 +134,8 @@ func (p Files) sizesNote() string {
 	case 1:
 		note += fmt.Sprintf(": %s more than the content.", usage.FormatBytes(sum.Allocated.Sub(sum.Size)))
 	case -1:
-		note += fmt.Sprintf(": %s less than the content, by holes or compression.", usage.FormatBytes(sum.Size.Sub(sum.Allocated)))
+		less := sum.Size.Sub(sum.Allocated)
+		note += fmt.Sprintf(": %s less than the content, by holes or compression.", usage.FormatBytes(less))
 	default:
 		note += "."
 	}

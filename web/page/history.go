@@ -71,7 +71,7 @@ func (p Capacity) historyData() historyData {
 		data.Found = append(data.Found, by.Of(point.Total).String())
 		var used, size *string
 		if u, s, ok := statfs(by, point.Scan); ok {
-			used, size = ptr(u.String()), ptr(s.String())
+			used, size = new(u.String()), new(s.String())
 		}
 		data.Used = append(data.Used, used)
 		data.Size = append(data.Size, size)
@@ -81,8 +81,6 @@ func (p Capacity) historyData() historyData {
 	}
 	return data
 }
-
-func ptr(s string) *string { return &s }
 
 // gaps returns the indexes of points that come so long after the one before that
 // a line between them would claim what nobody measured: more than two and a half
@@ -141,7 +139,11 @@ func (p Capacity) forecastData() *forecastData {
 		return chartPoint{wallClock(end), between(used, size, share)}
 	}
 	text := "full in " + component.Span(f.At.Sub(last.Started)) + " (" + band(f, last.Started) + ")"
-	data := &forecastData{Line: []chartPoint{start, toward(f.At)}, Band: []chartPoint{start, toward(f.Earliest)}, Text: text}
+	data := &forecastData{
+		Line: []chartPoint{start, toward(f.At)},
+		Band: []chartPoint{start, toward(f.Earliest)},
+		Text: text,
+	}
 	late := toward(f.Latest)
 	if !f.Earliest.After(end) && late.Value != size.String() {
 		// The band is cut where the chart ends: its upper edge turns there.

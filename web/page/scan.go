@@ -48,7 +48,8 @@ func (p Scan) facts() []component.Fact {
 			Notes: []string{rate(c.Entries, p.Of.Duration(p.Now))},
 		},
 		{
-			Term: "Allocated", Value: usage.FormatBytes(p.Of.Totals.Allocated), Exact: component.ExactBytes(p.Of.Totals.Allocated),
+			Term: "Allocated", Value: usage.FormatBytes(p.Of.Totals.Allocated),
+			Exact: component.ExactBytes(p.Of.Totals.Allocated),
 			Notes: []string{usage.FormatBytes(p.Of.Totals.Size) + " of content"},
 		},
 		{
@@ -116,9 +117,11 @@ func (p Scan) reconciliationNote() string {
 	case !s.Known:
 		return "Nothing told the size of the file system, so the scan cannot be held against it."
 	case !s.Excess.IsZero():
-		return "More was found than is used: data was written or deleted while the scan ran, or clones share blocks that stat counts for each."
+		return "More was found than is used: data was written or deleted while the scan ran, " +
+			"or clones share blocks that stat counts for each."
 	default:
-		return "What was not seen can be data outside the scanned directory, snapshots, metadata of the file system, deleted files that are still open, and what could not be read. How much is which was not measured."
+		return "What was not seen can be data outside the scanned directory, snapshots, metadata of the file system, " +
+			"deleted files that are still open, and what could not be read. How much is which was not measured."
 	}
 }
 

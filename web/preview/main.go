@@ -1,14 +1,14 @@
 // Command preview serves every page in every state with invented data, under the
 // content policy of the real server, for those who work on the looks:
 //
-//	go run ./web/preview        # then open the address that it prints
+//	go run ./web/preview        # then open the address that it logs
 package main
 
 import (
 	"flag"
-	"fmt"
-	"log"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"fstally/web/page/pagetest"
 )
@@ -16,6 +16,7 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:8081", "address to listen on")
 	flag.Parse()
-	fmt.Printf("http://%s/\n", *listen)
-	log.Fatal(http.ListenAndServe(*listen, pagetest.Handler())) //nolint:gosec // G114: for developers, on loopback
+	server := http.Server{Addr: *listen, Handler: pagetest.Handler(), ReadHeaderTimeout: time.Minute}
+	slog.Info("the pages are at http://" + *listen + "/")
+	slog.Error("the preview ends", "error", server.ListenAndServe())
 }

@@ -1,6 +1,7 @@
 package static_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 	"fstally/web/static"
 )
 
-func get(t *testing.T, address string, header map[string]string) *http.Response {
+func get(t *testing.T, address string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	for k, v := range header {
@@ -19,7 +20,7 @@ func get(t *testing.T, address string, header map[string]string) *http.Response 
 	}
 	w := httptest.NewRecorder()
 	static.Handler().ServeHTTP(w, r)
-	return w.Result()
+	return w
 }
 
 func TestAssetsAreKeptForEver(t *testing.T) {
@@ -29,30 +30,27 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 	} {
 		address := static.Asset(name)
 		answer := get(t, address, nil)
-		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != mediaType {
-			t.Errorf("%s: %d %s", address, answer.StatusCode, answer.Header.Get("Content-Type"))
+		if answer.Code != http.StatusOK || answer.Header().Get("Content-Type") != mediaType {
+			t.Errorf("%s: %d %s", address, answer.Code, answer.Header().Get("Content-Type"))
 		}
-		if got := answer.Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
+		if got := answer.Header().Get("Cache-Control"); !strings.Contains(got, "immutable") {
 			t.Errorf("%s: Cache-Control %q", address, got)
 		}
 		path, _, _ := strings.Cut(address, "?")
-		if got := get(t, path+"?v=older", nil).Header.Get("Cache-Control"); got != "no-cache" {
+		if got := get(t, path+"?v=older", nil).Header().Get("Cache-Control"); got != "no-cache" {
 			t.Errorf("%s of another version: Cache-Control %q", path, got)
 		}
-		tag := answer.Header.Get("ETag")
-		if got := get(t, address, map[string]string{"If-None-Match": tag}).StatusCode; got != http.StatusNotModified {
+		tag := answer.Header().Get("ETag")
+		if got := get(t, address, map[string]string{"If-None-Match": tag}).Code; got != http.StatusNotModified {
 			t.Errorf("%s with its tag: %d", address, got)
 		}
 	}
 }
 
 func TestCompressedAssetsAreTheSame(t *testing.T) {
-	plain, err := io.ReadAll(get(t, static.Asset("app.css"), nil).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := get(t, static.Asset("app.css"), nil).Body.Bytes()
 	answer := get(t, static.Asset("app.css"), map[string]string{"Accept-Encoding": "br, gzip"})
-	if got := answer.Header.Get("Content-Encoding"); got != "gzip" {
+	if got := answer.Header().Get("Content-Encoding"); got != "gzip" {
 		t.Fatalf("Content-Encoding %q", got)
 	}
 	zipped, err := gzip.NewReader(answer.Body)
@@ -60,14 +58,14 @@ func TestCompressedAssetsAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	unzipped, err := io.ReadAll(zipped)
-	if err != nil || string(unzipped) != string(plain) {
+	if err != nil || !bytes.Equal(unzipped, plain) {
 		t.Errorf("%d bytes unzipped, %d plain, %v", len(unzipped), len(plain), err)
 	}
 }
 
 func TestUnknownAssets(t *testing.T) {
 	for _, path := range []string{"/static/", "/static/nothing.css", "/static/../embed.go", "/static/dist"} {
-		if got := get(t, path, nil).StatusCode; got != http.StatusNotFound {
+		if got := get(t, path, nil).Code; got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
 		}
 	}

@@ -20,17 +20,17 @@ func history() []usage.Point { return slices.Clone(sevenYears()) }
 
 // sevenYears are of nightly scans with two clean-ups, some missed nights and a
 // month in which nothing was measured.
-var sevenYears = sync.OnceValue(func() []usage.Point {
+var sevenYears = sync.OnceValue(func() []usage.Point { //nolint:gochecknoglobals // made once, only copied
 	const nights = 2618
 	random := rand.New(rand.NewPCG(2, 7)) //nolint:gosec // G404: invented data that must not change
 	size, used := 3686.0, 620.0           // TiB
 	var points []usage.Point
 	for night := range nights {
 		used += 1.12 + 9*(random.Float64()-0.5)
-		switch {
-		case night == 1195:
+		switch night {
+		case 1195:
 			used -= 340
-		case night == 2105:
+		case 2105:
 			used -= 180
 		}
 		if night > 1560 && night < 1600 || random.IntN(60) == 0 && night < nights-40 {
@@ -44,8 +44,10 @@ var sevenYears = sync.OnceValue(func() []usage.Point {
 		points = append(points, usage.Point{Total: total, Scan: usage.Scan{
 			ID: int64(len(points) + 1), FileSystemID: 1, Attempt: 1, State: usage.Complete, Verdict: usage.Clean,
 			Day: started.Format(time.DateOnly), Started: started, Finished: started.Add(131 * time.Minute),
-			Totals:   total,
-			Counters: usage.Counters{Entries: total.Inodes + 9, Links: total.Files + 9, Directories: 91_400_000, Symlinks: 7_600_000, Specials: 212},
+			Totals: total,
+			Counters: usage.Counters{
+				Entries: total.Inodes + 9, Links: total.Files + 9, Directories: 91_400_000, Symlinks: 7_600_000, Specials: 212,
+			},
 			Capacity: usage.Capacity{
 				Size: tib(size), Free: tib(size - used), Available: tib(size - used - 20),
 				InodesTotal: 1_231_000_000, InodesFree: 320_000_000, BlockSize: 8 << 20, Source: "statfs",
@@ -97,7 +99,8 @@ func users() []share {
 	return []share{
 		u(20417, "mkraus", 412, 74), u(1802, "genomics-svc", 388, 9), u(20988, "j.almeida", 264, 61.2),
 		u(1840, "cfd_batch", 231, 231), u(21004, "tanaka", 187, 37.1), u(1811, "nwp-ops", 171, 22.4),
-		u(20311, "petrova", 133, 18), u(31877, "", 96, 14.6), u(21190, "osei", 84, 29.9), u(20102, "lindqvist", 71, 8),
+		u(20311, "petrova", 133, 18), u(31877, "", 96, 14.6), u(21190, "osei", 84, 29.9),
+		u(20102, "lindqvist", 71, 8),
 		u(1977, "ml-train", 66, 118), u(1978, "conda-cache", 12, 55.8),
 	}
 }
@@ -106,17 +109,21 @@ func named(key string, tib, mfiles float64) share { return share{0, key, key, ti
 
 func types() []share {
 	return []share{
-		named("fastq.gz", 702, 3), named("bam", 548, 1.2), named("h5", 391, 4), named("nc", 288, 8), named("(numbered)", 201, 118),
+		named("fastq.gz", 702, 3), named("bam", 548, 1.2),
+		named("h5", 391, 4), named("nc", 288, 8), named("(numbered)", 201, 118),
 		named("tar", 160, .4), named("tif", 118, 14), named("vtu", 92, 7), named("ckpt", 77, 19), named("parquet", 61, 11),
-		named("py", 3, 212), named("pyc", 4, 152), named("log", 22, 71), named("json", 9, 62), named("(none)", 44, 41), named("html", 1, 24),
+		named("py", 3, 212), named("pyc", 4, 152), named("log", 22, 71),
+		named("json", 9, 62), named("(none)", 44, 41), named("html", 1, 24),
 		named("(directory)", 2, 0),
 	}
 }
 
 func filesets() []share {
 	return []share{
-		named("proj-nwp", 611, 158), named("genomics", 574, 69), named("cfd", 402, 231), named("(none)", 233, 48), named("astro", 206, 28),
-		named("ml-models", 188, 141), named("neuro", 151, 22), named("materials-science-and-engineering", 120, 31), named("staging", 92, 14),
+		named("proj-nwp", 611, 158), named("genomics", 574, 69),
+		named("cfd", 402, 231), named("(none)", 233, 48), named("astro", 206, 28),
+		named("ml-models", 188, 141), named("neuro", 151, 22),
+		named("materials-science-and-engineering", 120, 31), named("staging", 92, 14),
 		{0, "teach/2026", "teaching", 41, 9},
 	}
 }
@@ -181,14 +188,14 @@ func buckets(files int64) []usage.BucketRow {
 		if n == 0 {
 			continue
 		}
-		bound := usage.BucketBound(usage.SizeBucket(b)) //nolint:gosec // G115: under 76
+		bound := usage.BucketBound(usage.SizeBucket(b))
 		size := usage.ByteCount(n).Float64() * float64(bound) * 0.8
 		allocated := math.Ceil(float64(bound)/8192) * 8192 * float64(n)
 		if bound <= 3072 {
 			allocated = 0
 		}
 		rows = append(rows, usage.BucketRow{
-			Bucket: usage.SizeBucket(b), Files: n, //nolint:gosec // G115: under 76
+			Bucket: usage.SizeBucket(b), Files: n,
 			Size: tib(size / (1 << 40)), Allocated: tib(allocated / (1 << 40)),
 		})
 	}

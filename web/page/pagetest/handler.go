@@ -24,7 +24,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		for _, p := range Pages("") {
-			fmt.Fprintf(w, "<p><a href=\"/pages/%[1]s\">%[1]s</a></p>\n", templ.EscapeString(p.Name))
+			_, _ = fmt.Fprintf(w, "<p><a href=\"/pages/%[1]s\">%[1]s</a></p>\n", templ.EscapeString(p.Name))
 		}
 	})
 	mux.HandleFunc("GET /scans/{id}/progress", func(w http.ResponseWriter, _ *http.Request) {

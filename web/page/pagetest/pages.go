@@ -67,7 +67,7 @@ func Pages(base string) []Page {
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
-	return slices.Concat(pages, scansPages(base))
+	return slices.Concat(pages, scansPages(base), timelinePages(base))
 }
 
 func zone() *time.Location { return time.FixedZone("CET", 3600) }
@@ -97,7 +97,7 @@ func frame(title string, section component.Section, points []usage.Point) compon
 	f.Section, f.FileSystem = section, scratch()
 	f.FileSystems = []usage.FileSystem{
 		{ID: 2, Name: "home", Root: "/gpfs/home"}, *scratch(),
-		{ID: 3, Name: "tape-cache.project-long-term-archive-of-the-institute", Root: "/srv/tape/cache/with/a/path/that/is/long/enough/to/be/cut"},
+		{ID: 3, Name: "tape-cache.project-long-term-archive-of-the-institute", Root: "/srv/tape/cache/with/a/path/that/is/too/long"},
 	}
 	last := points[len(points)-1].Scan
 	f.Scan = &component.ShownScan{Scan: last, Latest: true}
@@ -183,7 +183,8 @@ func youngCapacity() page.Capacity {
 		point.Total.Allocated = first.Total.Allocated.Sub(usage.ByteCount(int64(2-i) << 22))
 		p.History.Points = append(p.History.Points, point)
 	}
-	p.Growth = []page.Growth{{Label: "2 days", Change: report.Change{By: usage.Allocated, From: p.History.Points[0].Total, To: first.Total}}}
+	change := report.Change{By: usage.Allocated, From: p.History.Points[0].Total, To: first.Total}
+	p.Growth = []page.Growth{{Label: "2 days", Change: change}}
 	return p
 }
 
@@ -347,7 +348,10 @@ func endedScan(state usage.ScanState, verdict usage.Verdict) page.Scan {
 	}
 	p.Of.Counters.Errors, p.Of.Counters.Skipped, p.Of.Counters.Vanished = 14, 4, 213
 	p.Errors = []usage.ScanError{
-		{Op: "open", Errno: "EACCES", Message: "permission denied", Count: 12, Paths: []string{"proj/a/<b>bold</b>", "proj/\xff/secret", "x\ny"}},
+		{
+			Op: "open", Errno: "EACCES", Message: "permission denied", Count: 12,
+			Paths: []string{"proj/a/<b>bold</b>", "proj/\xff/secret", "x\ny"},
+		},
 		{Op: "stat", Errno: "EIO", Message: "input/output error", Count: 2, Paths: []string{"", "astro/run7/dump.0001"}},
 	}
 	p.Skipped = []usage.Skipped{
