@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -34,8 +35,12 @@ func Read(r io.Reader) (*Result, error) {
 		return nil, fmt.Errorf("start decompression: %w", err)
 	}
 	defer z.Close()
-	d := decoder{result: &Result{Partial: &aggregate.Partial{Categories: make(map[string]string)}}}
-	if err := d.records(cbor.NewDecoder(z)); err != nil {
+	mode, err := decMode()
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{mode: mode, result: &Result{Partial: &aggregate.Partial{Categories: make(map[string]string)}}}
+	if err := d.records(mode.NewDecoder(z)); err != nil {
 		return nil, err
 	}
 	if n, err := io.Copy(io.Discard, z); n > 0 || err != nil {
@@ -85,7 +90,19 @@ func readMagic(in *bufio.Reader) error {
 	return nil
 }
 
+// decMode takes arrays of any length: a directory lists its owners in one, and
+// containers with user namespaces give a few people more than the 131,072
+// elements of the default. An array takes no memory before its bytes were seen.
+func decMode() (cbor.DecMode, error) {
+	mode, err := cbor.DecOptions{MaxArrayElements: math.MaxInt32}.DecMode()
+	if err != nil {
+		return nil, fmt.Errorf("start decoding: %w", err)
+	}
+	return mode, nil
+}
+
 type decoder struct {
+	mode   cbor.DecMode
 	result *Result
 	path   []*aggregate.Node // from the root to the last directory
 }
@@ -99,12 +116,12 @@ func (d *decoder) records(in *cbor.Decoder) error {
 			return decodeError(err)
 		}
 		var rec record
-		if err := cbor.Unmarshal(raw, &rec); err != nil {
+		if err := d.mode.Unmarshal(raw, &rec); err != nil {
 			return damaged("record %d: %v", n, err)
 		}
 		if rec.Kind == kindTrailer {
 			var t wireTrailer
-			if err := cbor.Unmarshal(rec.Body, &t); err != nil {
+			if err := d.mode.Unmarshal(rec.Body, &t); err != nil {
 				return damaged("trailer: %v", err)
 			}
 			if t.Records != n || !bytes.Equal(t.Hash, hash.Sum(nil)) {
@@ -132,35 +149,35 @@ func (d *decoder) record(rec record) error {
 	switch rec.Kind {
 	case kindMeta:
 		var w wireMeta
-		err := cbor.Unmarshal(rec.Body, &w)
+		err := d.mode.Unmarshal(rec.Body, &w)
 		d.result.Meta = w.meta()
 		return err
 	case kindFilesets:
-		return appendRows(rec, &d.result.Meta.Filesets, wireFileset.fileset)
+		return appendRows(d.mode, rec, &d.result.Meta.Filesets, wireFileset.fileset)
 	case kindIdentities:
-		return appendRows(rec, &d.result.Meta.Identities, wireIdentity.identity)
+		return appendRows(d.mode, rec, &d.result.Meta.Identities, wireIdentity.identity)
 	case kindCounters:
 		var w wireCounters
-		err := cbor.Unmarshal(rec.Body, &w)
+		err := d.mode.Unmarshal(rec.Body, &w)
 		p.Counters = w.counters()
 		return err
 	case kindCells:
-		return appendRows(rec, &p.Cells, wireCell.cell)
+		return appendRows(d.mode, rec, &p.Cells, wireCell.cell)
 	case kindSizes:
-		return appendRows(rec, &p.Sizes, wireSize.size)
+		return appendRows(d.mode, rec, &p.Sizes, wireSize.size)
 	case kindAges:
-		return appendRows(rec, &p.Ages, wireAge.age)
+		return appendRows(d.mode, rec, &p.Ages, wireAge.age)
 	case kindNodes:
 		return d.nodes(rec)
 	case kindLinks:
-		return appendRows(rec, &p.Links, wireLink.link)
+		return appendRows(d.mode, rec, &p.Links, wireLink.link)
 	case kindErrors:
-		return appendRows(rec, &p.Errors, wireError.scanError)
+		return appendRows(d.mode, rec, &p.Errors, wireError.scanError)
 	case kindSkipped:
-		return appendRows(rec, &p.Skipped, wireSkipped.skipped)
+		return appendRows(d.mode, rec, &p.Skipped, wireSkipped.skipped)
 	case kindCategories:
 		var rows []wireCategory
-		err := cbor.Unmarshal(rec.Body, &rows)
+		err := d.mode.Unmarshal(rec.Body, &rows)
 		for _, row := range rows {
 			p.Categories[string(row.Type)] = string(row.Category)
 		}
@@ -170,9 +187,9 @@ func (d *decoder) record(rec record) error {
 	}
 }
 
-func appendRows[W, T any](rec record, to *[]T, row func(W) T) error {
+func appendRows[W, T any](mode cbor.DecMode, rec record, to *[]T, row func(W) T) error {
 	var rows []W
-	if err := cbor.Unmarshal(rec.Body, &rows); err != nil {
+	if err := mode.Unmarshal(rec.Body, &rows); err != nil {
 		return err
 	}
 	for _, w := range rows {
@@ -184,7 +201,7 @@ func appendRows[W, T any](rec record, to *[]T, row func(W) T) error {
 // nodes hangs directories, which come in preorder, below their parents.
 func (d *decoder) nodes(rec record) error {
 	var rows []wireNode
-	if err := cbor.Unmarshal(rec.Body, &rows); err != nil {
+	if err := d.mode.Unmarshal(rec.Body, &rows); err != nil {
 		return err
 	}
 	for _, row := range rows {

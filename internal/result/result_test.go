@@ -91,10 +91,14 @@ func TestManyRows(t *testing.T) {
 		want.Meta.Identities = append(want.Meta.Identities, usage.Identity{Kind: usage.UserIdentity, ID: uint32(i), Name: "u"})
 		want.Partial.Root.Children = append(want.Partial.Root.Children,
 			&aggregate.Node{Name: fmt.Sprintf("d%06d", i), Owners: map[uint32]aggregate.Owned{}})
+		want.Partial.Root.Owners[uint32(i)] = aggregate.Owned{Inodes: 1}
 	}
 	got, err := result.Read(bytes.NewReader(encode(t, want)))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := len(got.Partial.Root.Owners); n < 140_000 {
+		t.Errorf("%d owners of the root", n)
 	}
 	if len(got.Meta.Filesets) != 140_000 || len(got.Meta.Identities) != 140_000 || len(got.Partial.Root.Children) != 140_001 {
 		t.Errorf("%d filesets, %d identities, %d directories", len(got.Meta.Filesets), len(got.Meta.Identities), len(got.Partial.Root.Children))
