@@ -137,12 +137,13 @@ func (f Frame) scanHere(id int64) string {
 // elsewhere returns the address of this section, or the first, of another file
 // system: of its latest scan, with nothing else kept but the measure.
 func (f Frame) elsewhere(fs usage.FileSystem) string {
-	f.FileSystem, f.Path = &fs, ""
-	f.State = with(nil, []string{"by", f.State.Get("by")})
+	there := f
+	there.FileSystem, there.Path = &fs, ""
+	there.State = with(nil, []string{"by", f.State.Get("by")})
 	if f.Section == "" {
-		f.Section, f.State = Capacity, nil
+		there.Section, there.State = Capacity, nil
 	}
-	return f.Here()
+	return there.Here()
 }
 
 // currentPage is how the navigation marks the section: as this page, or as the
@@ -206,9 +207,7 @@ func (f Frame) Asset(name string) string { return f.Base + static.Asset(name) }
 // deleted.
 func with(params url.Values, pairs []string) url.Values {
 	changed := url.Values{}
-	for name, values := range params {
-		changed[name] = values
-	}
+	maps.Copy(changed, params)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
 			changed.Del(pairs[i])
