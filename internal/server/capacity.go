@@ -154,12 +154,7 @@ func forecast(shown *usage.Scan, points []usage.Point) report.Forecast {
 
 // historySince cuts the history to a range that ends now.
 func historySince(by usage.Measure, span page.Range, now time.Time, points []usage.Point) page.History {
-	years := map[page.Range]int{page.RangeYear: 1, page.RangeThree: 3}[span]
-	h := page.History{By: by, Range: span, Points: points}
-	if years == 0 {
-		return h
-	}
-	h.From = now.AddDate(-years, 0, 0).Format(time.DateOnly)
+	h := page.History{By: by, Range: span, From: firstDay(span, now), Points: points}
 	for len(h.Points) > 0 && h.Points[0].Scan.Day < h.From {
 		h.Points = h.Points[1:]
 	}

@@ -36,6 +36,7 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/fs/{fs}", s.page(s.fileSystemPage))
 		r.Get("/fs/{fs}/capacity", s.page(s.capacity))
 		r.Get("/fs/{fs}/files", s.page(s.files))
+		r.Get("/fs/{fs}/history", s.page(s.timeline))
 		r.Get("/fs/{fs}/scans", s.page(s.scans))
 		r.Post("/fs/{fs}/scan", s.page(s.startScan))
 

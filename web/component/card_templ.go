@@ -381,7 +381,7 @@ func KeyList(caption string, rows []KeyRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if row.Swatch != "" {
-				templ_7745c5c3_Err = swatch(row.Swatch).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Swatch(row.Swatch).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -451,7 +451,8 @@ func KeyList(caption string, rows []KeyRow) templ.Component {
 	})
 }
 
-func swatch(class string) templ.Component {
+// Swatch is the colour of a series.
+func Swatch(class string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -538,7 +539,7 @@ func Empty(title string) templ.Component {
 		var templ_7745c5c3_Var28 string
 		templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(title)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/card.templ`, Line: 105, Col: 12}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/card.templ`, Line: 106, Col: 12}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 		if templ_7745c5c3_Err != nil {

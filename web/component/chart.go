@@ -13,6 +13,7 @@ const (
 	BarChart      ChartKind = "bars"     // RankingData
 	DoughnutChart ChartKind = "doughnut" // RankingData
 	HistoryChart  ChartKind = "history"  // page.historyData
+	SeriesChart   ChartKind = "series"   // page.seriesData
 	SizesChart    ChartKind = "sizes"    // page.sizesData
 )
 

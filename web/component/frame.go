@@ -19,6 +19,7 @@ type Section string
 const (
 	Capacity Section = "capacity"
 	Files    Section = "files"
+	History  Section = "history"
 	Scans    Section = "scans"
 )
 
@@ -106,6 +107,28 @@ func (f Frame) PagePath() string {
 		return f.Path
 	}
 	return f.SectionPath(f.Section)
+}
+
+// EntityURL returns the address of the page of a user, a type or a fileset of the
+// shown file system, for the same scan; "" for dimensions whose values have no page.
+func (f Frame) EntityURL(d usage.Dimension, key string) string {
+	if path := f.EntityPath(d, key); path != "" {
+		by := ""
+		if f.By != usage.Allocated {
+			by = string(f.By)
+		}
+		return f.URL(path, with(nil, []string{"scan", f.State.Get("scan"), "by", by}))
+	}
+	return ""
+}
+
+// EntityPath returns the path of EntityURL, below the base path.
+func (f Frame) EntityPath(d usage.Dimension, key string) string {
+	folders := map[usage.Dimension]string{usage.User: "users/", usage.Type: "types/", usage.Fileset: "filesets/"}
+	if folders[d] == "" || f.FileSystem == nil {
+		return ""
+	}
+	return f.SectionPath(Section(folders[d] + url.PathEscape(key)))
 }
 
 // Here returns the address of this page with some parameters changed: pairs of

@@ -186,7 +186,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			if colours {
-				templ_7745c5c3_Err = swatch("c"+strconv.Itoa(i+1)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Swatch("c"+strconv.Itoa(i+1)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -249,7 +249,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			for _, c := range r.Compared {
-				templ_7745c5c3_Err = changeCell(c.item(i)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ChangeCell(c.item(i)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -265,7 +265,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			if colours {
-				templ_7745c5c3_Err = swatch("others").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Swatch("others").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -337,7 +337,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			for _, c := range r.Compared {
-				templ_7745c5c3_Err = changeCell(c.Others).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ChangeCell(c.Others).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -391,7 +391,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 			return templ_7745c5c3_Err
 		}
 		for _, c := range r.Compared {
-			templ_7745c5c3_Err = changeCell(c.Total).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ChangeCell(c.Total).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -538,7 +538,8 @@ func itemName(d usage.Dimension, item report.Item, address string) templ.Compone
 	})
 }
 
-func changeCell(c *report.Change) templ.Component {
+// ChangeCell is a change in a table; nil is one that is not known.
+func ChangeCell(c *report.Change) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -568,7 +569,7 @@ func changeCell(c *report.Change) templ.Component {
 			var templ_7745c5c3_Var30 string
 			templ_7745c5c3_Var30, templ_7745c5c3_Err = templruntime.NewAttributeExpression(c.Exact()).Resolve(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 99, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 100, Col: 38}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var30)
 			if templ_7745c5c3_Err != nil {
@@ -593,7 +594,7 @@ func changeCell(c *report.Change) templ.Component {
 			var templ_7745c5c3_Var31 string
 			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(unsigned(c))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 106, Col: 16}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 107, Col: 16}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 			if templ_7745c5c3_Err != nil {
@@ -670,7 +671,7 @@ func Meter(share float64, class string) templ.Component {
 		var templ_7745c5c3_Var35 string
 		templ_7745c5c3_Var35, templ_7745c5c3_Err = templruntime.NewAttributeExpression(Percent(share)).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 114, Col: 96}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/table.templ`, Line: 115, Col: 96}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var35)
 		if templ_7745c5c3_Err != nil {

@@ -1,6 +1,7 @@
 // What scripts add to pages that are complete without them: charts beside their
 // tables, a chosen theme, menus that close, and numbers that stay up to date.
 import { drawCharts } from "./charts/draw";
+import { copyButtons } from "./copy";
 import { submitOnChange } from "./forms";
 import { followScans } from "./live";
 import { closeMenus } from "./menus";
@@ -11,6 +12,7 @@ import { tableButtons } from "./tables";
 themeButton();
 closeMenus();
 submitOnChange();
+copyButtons();
 drawCharts();
 tableButtons();
 reachScrollers();

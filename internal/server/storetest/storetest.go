@@ -239,9 +239,7 @@ func (s *Store) History(_ context.Context, scope usage.Scope, q usage.HistoryQue
 	if q.GroupBy == "" || len(h.Points) == 0 {
 		return h, s.Err
 	}
-	rows := s.rows(h.Points[len(h.Points)-1].Scan.ID, q.GroupBy, usage.Filter{})
-	slices.SortFunc(rows, q.By.Compare)
-	h.Series = rows[:min(q.Top, len(rows))]
+	h.Series = s.series(h.Points, q)
 	for i := range h.Points {
 		p := &h.Points[i]
 		for _, series := range h.Series {
@@ -255,6 +253,33 @@ func (s *Store) History(_ context.Context, scope usage.Scope, q usage.HistoryQue
 		}
 	}
 	return h, s.Err
+}
+
+// series returns the rows of the newest point that are asked for: by key, those
+// that some point has, or else the largest.
+func (s *Store) series(points []usage.Point, q usage.HistoryQuery) []usage.Row {
+	newest := s.rows(points[len(points)-1].Scan.ID, q.GroupBy, usage.Filter{})
+	if len(q.Keys) == 0 {
+		slices.SortFunc(newest, q.By.Compare)
+		return newest[:min(q.Top, len(newest))]
+	}
+	var series []usage.Row
+	for _, key := range q.Keys {
+		is := func(row usage.Row) bool { return row.Key == key }
+		if i := slices.IndexFunc(newest, is); i >= 0 {
+			series = append(series, newest[i])
+			continue
+		}
+		for _, p := range slices.Backward(points) {
+			rows := s.rows(p.Scan.ID, q.GroupBy, usage.Filter{})
+			if i := slices.IndexFunc(rows, is); i >= 0 {
+				rows[i].Measures = usage.Measures{}
+				series = append(series, rows[i])
+				break
+			}
+		}
+	}
+	return series
 }
 
 // SizeHistogram folds the size cells of the users or of one type.

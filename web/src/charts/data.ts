@@ -57,3 +57,19 @@ export interface SizesItem {
   files_share: string;
   allocated_share: string;
 }
+
+/** Lists of one value per scan; times are those of HistoryData. */
+export interface SeriesData {
+  bytes: boolean;
+  stacked: boolean;
+  times: number[];
+  gaps: number[];
+  totals: string[];
+  series: SeriesLine[];
+}
+
+export interface SeriesLine {
+  name: string;
+  values: (string | null)[];
+  others?: boolean;
+}

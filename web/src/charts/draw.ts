@@ -3,12 +3,13 @@
 import { jsonOf, withAttribute } from "../page";
 import { onThemeChange } from "../theme";
 import { barLink, bars } from "./bars";
-import type { HistoryData, RankingData, SizesData } from "./data";
+import type { HistoryData, RankingData, SeriesData, SizesData } from "./data";
 import { doughnut } from "./doughnut";
 import { init } from "./echarts";
 import type { ECharts, Option } from "./echarts";
 import { history } from "./history";
 import { savePng } from "./png";
+import { series } from "./series";
 import { sizes } from "./sizes";
 
 interface Drawing {
@@ -28,6 +29,8 @@ function drawing(kind: string, data: unknown): Drawing {
       return { option: () => doughnut(data as RankingData) };
     case "history":
       return { option: (width) => history(data as HistoryData, width) };
+    case "series":
+      return { option: (width) => series(data as SeriesData, width) };
     case "sizes":
       return { option: (width) => sizes(data as SizesData, width) };
     default:
@@ -46,7 +49,7 @@ function draw(place: HTMLElement, kind: string, how: Drawing): void {
   const chart = init(place, null, { renderer: "svg" });
   const redraw = (): void => {
     chart.setOption(how.option(place.clientWidth), { notMerge: true });
-    if (kind === "history") {
+    if (kind === "history" || kind === "series") {
       dragToZoom(chart);
     }
   };

@@ -187,7 +187,7 @@ function isDwarfed(data: HistoryData): boolean {
 }
 
 /** The index of the time that is closest to t; -1 where there is none. */
-function nearest(times: number[], t: number): number {
+export function nearest(times: number[], t: number): number {
   if (times.length === 0 || Number.isNaN(t)) {
     return -1;
   }
@@ -215,6 +215,6 @@ const WALL = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-function wallTime(t: number): string {
+export function wallTime(t: number): string {
   return WALL.format(t).replace(",", ""); // "Mon 30 Nov 2026, 01:30", as on the page
 }

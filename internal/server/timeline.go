@@ -1,0 +1,130 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"fstally/internal/usage"
+	"fstally/web/component"
+	"fstally/web/page"
+)
+
+// pastDays is how far before its newest point a course is read: a year and what
+// report.Baseline allows a comparison over a year to be late.
+const pastDays = 365 + 183
+
+// timeline is the page that shows one measure over time.
+func (s *site) timeline(r *http.Request) (answer, error) {
+	ctx := r.Context()
+	model := page.Timeline{Frame: s.frame(r, "History")}
+	f := &model.Frame
+	f.Section = component.History
+	f.Measures = []usage.Measure{usage.Allocated, usage.Size, usage.Files, usage.Inodes, usage.Slack}
+	if err := s.fileSystem(ctx, f, fsParam(r)); err != nil {
+		return answer{}, err
+	}
+	course := &model.Course
+	var err error
+	if f.By, err = option(r, f, "by", f.Measures...); err != nil {
+		return answer{}, err
+	}
+	if course.GroupBy, err = option(r, f, "group_by", page.TimelineDimensions()...); err != nil {
+		return answer{}, err
+	}
+	top, err := option(r, f, "top", "5", "10")
+	if err != nil {
+		return answer{}, err
+	}
+	model.Top, _ = strconv.Atoi(top)
+	as, err := option(r, f, "as", "stacked", "lines")
+	if err != nil {
+		return answer{}, err
+	}
+	if err := span(r, &model); err != nil {
+		return answer{}, err
+	}
+	if f.FileSystem.CurrentScanID == 0 {
+		return s.firstRun(ctx, f, []usage.FileSystem{*f.FileSystem})
+	}
+	course.By, course.Whole, course.Lines = f.By, true, as == "lines"
+	err = s.course(ctx, f, course, model.From, usage.HistoryQuery{
+		GroupBy: course.GroupBy, To: model.To, Top: model.Top,
+	})
+	return answer{content: page.TimelinePage(model)}, err
+}
+
+// span reads which time is shown: from and to, or else a range that ends now.
+func span(r *http.Request, model *page.Timeline) error {
+	f := &model.Frame
+	var err error
+	if model.Range, err = option(r, f, "range", page.RangeAll, page.RangeThree, page.RangeYear); err != nil {
+		return err
+	}
+	for _, day := range []struct {
+		name string
+		into *string
+	}{{"from", &model.From}, {"to", &model.To}} {
+		text := r.URL.Query().Get(day.name)
+		if text == "" {
+			continue
+		}
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return badParameter(day.name, text, "It must be a date such as 2026-01-31.")
+		}
+		*day.into = text
+		f.State.Set(day.name, text)
+	}
+	if model.From == "" && model.To == "" {
+		model.From = firstDay(model.Range, f.Now)
+		return nil
+	}
+	model.Range = ""
+	f.State.Del("range")
+	if model.From != "" && model.To != "" && model.From >= model.To {
+		return badParameter("to", model.To, "It must be a day after "+model.From+".")
+	}
+	return nil
+}
+
+// firstDay returns the first day of a range that ends now; "" for all.
+func firstDay(span page.Range, now time.Time) string {
+	switch span {
+	case page.RangeYear:
+		return now.AddDate(-1, 0, 0).Format(time.DateOnly)
+	case page.RangeThree:
+		return now.AddDate(-3, 0, 0).Format(time.DateOnly)
+	default:
+		return ""
+	}
+}
+
+// course reads the history of the shown file system from a day on, "" for all,
+// and what was before it as far as its newest point is compared with that.
+func (s *site) course(
+	ctx context.Context, f *component.Frame, course *page.Course, from string, q usage.HistoryQuery,
+) error {
+	q.FileSystemID, q.By = f.FileSystem.ID, course.By
+	if from != "" {
+		end, err := time.Parse(time.DateOnly, cmp.Or(q.To, f.Now.Format(time.DateOnly)))
+		if err != nil {
+			return fmt.Errorf("end of the history: %w", err)
+		}
+		q.From = min(from, end.AddDate(0, 0, -pastDays).Format(time.DateOnly))
+	}
+	history, err := s.Reader.History(ctx, Scope(ctx), q)
+	if err != nil {
+		return fmt.Errorf("history of %s by %q: %w", f.FileSystem.Name, q.GroupBy, err)
+	}
+	for i := range history.Points {
+		history.Points[i].Scan = s.zoned(history.Points[i].Scan)
+	}
+	course.Series, course.Past, course.Points = history.Series, history.Points, history.Points
+	for len(course.Points) > 0 && course.Points[0].Scan.Day < from {
+		course.Points = course.Points[1:]
+	}
+	return nil
+}
