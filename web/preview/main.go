@@ -8,6 +8,7 @@ import (
 	"flag"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"fstally/web/page/pagetest"
@@ -17,6 +18,7 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:8081", "address to listen on")
 	flag.Parse()
 	server := http.Server{Addr: *listen, Handler: pagetest.Handler(), ReadHeaderTimeout: time.Minute}
-	slog.Info("the pages are at http://" + *listen + "/")
-	slog.Error("the preview ends", "error", server.ListenAndServe())
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log.Info("the pages are ready", "address", "http://"+*listen+"/")
+	log.Error("the preview ends", "error", server.ListenAndServe())
 }

@@ -129,7 +129,9 @@ func filesets() []share {
 }
 
 // ranking makes the top ten of the shares, compared with as many days before.
-func ranking(d usage.Dimension, by usage.Measure, shares []share, total usage.Measures, count int64, days ...int) component.Ranking {
+func ranking(
+	d usage.Dimension, by usage.Measure, shares []share, total usage.Measures, count int64, days ...int,
+) component.Ranking {
 	rows := make([]usage.Row, 0, len(shares))
 	for _, s := range shares {
 		rows = append(rows, usage.Row{ID: s.id, Key: s.key, Name: s.name, Measures: s.measures()})
@@ -158,7 +160,9 @@ func ranking(d usage.Dimension, by usage.Measure, shares []share, total usage.Me
 }
 
 func (s share) measures() usage.Measures {
-	return usage.Measures{Files: int64(s.mfiles * 1e6), Inodes: int64(s.mfiles * 1.1e6), Size: tib(s.tib * 0.97), Allocated: tib(s.tib)}
+	return usage.Measures{
+		Files: int64(s.mfiles * 1e6), Inodes: int64(s.mfiles * 1.1e6), Size: tib(s.tib * 0.97), Allocated: tib(s.tib),
+	}
 }
 
 // earlier invents what the i-th value was some days before.
