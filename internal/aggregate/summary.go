@@ -8,16 +8,20 @@ import (
 )
 
 // Summary returns the final numbers: file types limited to usage.MaxTypes, and
-// directories to those worth keeping in the whole.
+// directories to those worth keeping in the whole. It shares rows with p.
 func (p *Partial) Summary() *usage.Summary {
-	t := p.tables()
-	th := t.thresholds()
+	th := newThresholds()
+	for i := range p.Cells {
+		th.add(&p.Cells[i].Key, &p.Cells[i].Measures)
+	}
+	limited := p
 	kept := keptTypes(p.Cells)
 	if kept != nil {
+		t := p.tables()
 		t.limitTypes(kept)
+		limited = &Partial{}
+		limited.set(&t)
 	}
-	limited := &Partial{}
-	limited.set(&t)
 	s := &usage.Summary{
 		Counters:    p.Counters,
 		Cells:       limited.Cells,

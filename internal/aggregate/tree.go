@@ -135,15 +135,24 @@ type thresholds struct {
 	filesets map[string]Owned
 }
 
+func newThresholds() thresholds {
+	return thresholds{users: make(map[uint32]Owned), filesets: make(map[string]Owned)}
+}
+
 func (t *tables) thresholds() thresholds {
-	th := thresholds{users: make(map[uint32]Owned), filesets: make(map[string]Owned)}
+	th := newThresholds()
 	for key, m := range t.cells {
-		o := ownedOf(*m)
-		th.scan = th.scan.plus(o)
-		th.users[key.UID] = th.users[key.UID].plus(o)
-		th.filesets[key.Fileset] = th.filesets[key.Fileset].plus(o)
+		th.add(&key, m)
 	}
 	return th
+}
+
+// add adds a cell to the wholes that it is part of.
+func (t *thresholds) add(key *usage.Key, m *usage.Measures) {
+	o := ownedOf(*m)
+	t.scan = t.scan.plus(o)
+	t.users[key.UID] = t.users[key.UID].plus(o)
+	t.filesets[key.Fileset] = t.filesets[key.Fileset].plus(o)
 }
 
 // keeps reports whether a directory is worth a row by itself.
