@@ -226,6 +226,9 @@ func TestBadParameters(t *testing.T) {
 		{"/filesystems/scratch/history?from=yesterday", "query.from", 422},
 		{"/filesystems/scratch/history?to=2026-02-30", "query.to", 422},
 		{"/filesystems/scratch/history?top=0", "query.top", 422},
+		{"/filesystems/scratch/history?key=1000", "query.key", 422}, // of what?
+		{"/filesystems/scratch/history?group_by=user&key=alice", "query.key", 422},
+		{"/filesystems/scratch/history?group_by=fileset&key=a%00b", "query.key", 422},
 		{"/filesystems/scratch/histogram?by=slack", "query.by", 422},
 		{"/filesystems/scratch/histogram?fine=maybe", "query.fine", 422},
 		{"/filesystems/scratch/histogram?type=%00", "query.type", 422},

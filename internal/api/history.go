@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"fstally/internal/usage"
 )
@@ -70,6 +72,7 @@ type historyInput struct {
 	From    string         `query:"from" doc:"First day, in the site's zone." example:"2026-01-01"`
 	To      string         `query:"to" doc:"The day after the last." example:"2027-01-01"`
 	Top     int            `query:"top" default:"10" minimum:"1" maximum:"100" doc:"Series wanted."`
+	Key     string         `query:"key" doc:"Only this value of group_by, by key, instead of the largest."`
 	FormatParam
 }
 
@@ -95,6 +98,12 @@ func (a *api) history(ctx context.Context, in *historyInput) (*historyOutput, er
 		FileSystemID: fs.ID, GroupBy: usage.Dimension(in.GroupBy), By: usage.Measure(in.By),
 		From: in.From, To: in.To, Top: in.Top,
 	}
+	if in.Key != "" {
+		if err := checkKeyOf(q.GroupBy, in.Key); err != nil {
+			return nil, invalid("query.key", in.Key, err)
+		}
+		q.Keys = []string{in.Key}
+	}
 	history, err := a.Reader.History(ctx, a.Scope(ctx), q)
 	if err != nil {
 		return nil, fmt.Errorf("history of %s by %q: %w", fs.Name, q.GroupBy, err)
@@ -110,6 +119,21 @@ func (a *api) history(ctx context.Context, in *historyInput) (*historyOutput, er
 		body.Points = append(body.Points, a.newHistoryPoint(q, p))
 	}
 	return &historyOutput{Body: body}, nil
+}
+
+// checkKeyOf refuses what is no key of the dimension.
+func checkKeyOf(d usage.Dimension, key string) error {
+	switch d {
+	case "":
+		return errors.New("group_by must say what it is a key of")
+	case usage.User, usage.Group, usage.Pool:
+		if _, err := strconv.ParseUint(key, 10, 32); err != nil {
+			return errors.New("must be a number from 0 to 4294967295")
+		}
+		return nil
+	default:
+		return checkKey(key)
+	}
 }
 
 func (a *api) newHistoryPoint(q usage.HistoryQuery, p usage.Point) historyPoint {

@@ -139,7 +139,7 @@ func (s *site) scanOfDay(ctx context.Context, f *component.Frame, query url.Valu
 	}
 	query.Del("day")
 	query.Set("scan", strconv.FormatInt(scan.ID, 10))
-	return answer{redirect: f.SectionPath(f.Section) + "?" + query.Encode()}, nil
+	return answer{redirect: f.PagePath() + "?" + query.Encode()}, nil
 }
 
 // option reads a parameter that has a fixed set of values, the first of which is

@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"fstally/internal/usage"
 	"fstally/web/static"
 )
 
@@ -36,6 +37,9 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/fs/{fs}", s.page(s.fileSystemPage))
 		r.Get("/fs/{fs}/capacity", s.page(s.capacity))
 		r.Get("/fs/{fs}/files", s.page(s.files))
+		r.Get("/fs/{fs}/users/*", s.page(s.entity(usage.User)))
+		r.Get("/fs/{fs}/types/*", s.page(s.entity(usage.Type)))
+		r.Get("/fs/{fs}/filesets/*", s.page(s.entity(usage.Fileset)))
 		r.Get("/fs/{fs}/history", s.page(s.timeline))
 		r.Get("/fs/{fs}/scans", s.page(s.scans))
 		r.Post("/fs/{fs}/scan", s.page(s.startScan))

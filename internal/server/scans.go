@@ -49,4 +49,3 @@ func (s *site) scans(r *http.Request) (answer, error) {
 	}
 	return answer{content: page.ScansPage(model)}, nil
 }
-

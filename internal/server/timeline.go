@@ -23,7 +23,7 @@ func (s *site) timeline(r *http.Request) (answer, error) {
 	model := page.Timeline{Frame: s.frame(r, "History")}
 	f := &model.Frame
 	f.Section = component.History
-	f.Measures = []usage.Measure{usage.Allocated, usage.Size, usage.Files, usage.Inodes, usage.Slack}
+	f.Measures = timelineMeasures()
 	if err := s.fileSystem(ctx, f, fsParam(r)); err != nil {
 		return answer{}, err
 	}
@@ -55,6 +55,11 @@ func (s *site) timeline(r *http.Request) (answer, error) {
 		GroupBy: course.GroupBy, To: model.To, Top: model.Top,
 	})
 	return answer{content: page.TimelinePage(model)}, err
+}
+
+// timelineMeasures are those that every scan measures.
+func timelineMeasures() []usage.Measure {
+	return []usage.Measure{usage.Allocated, usage.Size, usage.Files, usage.Inodes, usage.Slack}
 }
 
 // span reads which time is shown: from and to, or else a range that ends now.

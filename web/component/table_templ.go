@@ -502,7 +502,7 @@ func itemName(d usage.Dimension, item report.Item, address string) templ.Compone
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if item.Name != item.Key {
+		} else if item.Name != item.Key && d != usage.SizeClassDim && d != usage.AgeClassDim {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<small class=\"cut\" title=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -118,14 +118,6 @@ func barRows(r component.Ranking) int {
 	return len(r.Items) + 1
 }
 
-// typeLink leads from a file type to its files by size.
-func (p Capacity) typeLink(item report.Item) string {
-	if !isFileType(item.Key) {
-		return ""
-	}
-	return p.SectionURL(component.Files, "type", item.Key)
-}
-
 // isFileType reports a type of regular files, which have a histogram of sizes.
 func isFileType(key string) bool {
 	return key != usage.TypeDir && key != usage.TypeSymlink && key != usage.TypeSpecial

@@ -75,7 +75,7 @@ func CapacityPage(p Capacity) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = ranking(p.Users, nil).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ranking(p.Users, entityLink(p.Frame, usage.User)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -109,7 +109,7 @@ func CapacityPage(p Capacity) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = p.bars("types", p.Types, p.typeLink).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = p.bars("types", p.Types, entityLink(p.Frame, usage.Type)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -131,7 +131,7 @@ func CapacityPage(p Capacity) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = p.bars("filesets", p.Filesets, nil).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = p.bars("filesets", p.Filesets, entityLink(p.Frame, usage.Fileset)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -269,7 +269,7 @@ func TestAddressesHoldTheState(t *testing.T) {
 		{"capacity-older", ".seg a:nth-child(2)", "/fs/scratch/capacity?by=size&scan=1800"},
 		{"capacity-older", ".side a:nth-child(2)", "/fs/scratch/files?scan=1800"},
 		{"capacity-older", ".latest", "/fs/scratch/capacity"},
-		{"capacity", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/files?type=fastq.gz"},
+		{"capacity", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/types/fastq.gz"},
 		{"files", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/files?type=py"},
 		{"files-type", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/files"},
 		{"files-type", ".choice a:nth-child(2)", "/fs/scratch/files?histogram=fine&type=py"},

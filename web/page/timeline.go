@@ -65,7 +65,7 @@ func capacityMeasure(m usage.Measure) string {
 }
 
 // entity leads to the page of a value of the dimension.
-func (p Timeline) entity(usage.Row) string { return "" }
+func (p Timeline) entity(row usage.Row) string { return p.EntityURL(p.Course.GroupBy, row.Key) }
 
 // totals is the history of the whole, as the Capacity page draws it.
 func (p Timeline) totals() Capacity {

@@ -141,7 +141,10 @@ func (s *Store) ScanProblems(
 }
 
 // Usage sums the cells that pass the filter.
-func (s *Store) Usage(_ context.Context, _ usage.Scope, q usage.Query) (usage.Table, error) {
+func (s *Store) Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error) {
+	if scan, err := s.Scan(ctx, scope, q.ScanID); err == nil && scan.Thinned && !q.Filter.IsZero() {
+		return usage.Table{}, usage.ErrThinned
+	}
 	rows := s.rows(q.ScanID, q.GroupBy, q.Filter)
 	slices.SortFunc(rows, q.By.Compare)
 	table := usage.Table{Count: int64(len(rows))}
