@@ -97,7 +97,7 @@ func frame(title string, section component.Section, points []usage.Point) compon
 	f.Section, f.FileSystem = section, scratch()
 	f.FileSystems = []usage.FileSystem{
 		{ID: 2, Name: "home", Root: "/gpfs/home"}, *scratch(),
-		{ID: 3, Name: "tape-cache.project-long-term-archive-of-the-institute", Root: "/srv/tape/with/a/path/that/is/too/long"},
+		{ID: 3, Name: "tape-cache.project-long-term-archive-of-the-institute", Root: "/srv/tape/with/a/path/that/is/long"},
 	}
 	last := points[len(points)-1].Scan
 	f.Scan = &component.ShownScan{Scan: last, Latest: true}
