@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type cli struct {
 	Scan    scanCmd    `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
 	Import  importCmd  `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
 	FS      fsCmd      `cmd:"" name:"fs" help:"Add, list, show, rename and remove file systems."`
+	Demo    demoCmd    `cmd:"" help:"Invent years of scans of two file systems, in a data directory of their own, and show them."`
 	Token   tokenCmd   `cmd:"" help:"Show the access token of the web pages and the API, or make a new one."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the version of this program. 'serve' does so by itself."`
 	Version versionCmd `cmd:"" help:"Show the version."`
@@ -53,6 +55,7 @@ type app struct {
 	location       *time.Location
 	getenv         func(string) string
 	executable     string // this program, to start it again as a child
+	dataDirGiven   bool   // on the command line, not by the environment
 }
 
 // run reads the command line and does what it says. Flags that name an
@@ -92,6 +95,9 @@ func run(
 	if err != nil {
 		return err
 	}
+	a.dataDirGiven = slices.ContainsFunc(command.Path, func(p *kong.Path) bool {
+		return p.Flag != nil && p.Flag.Name == "data-dir"
+	})
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(a)
 }

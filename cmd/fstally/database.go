@@ -29,6 +29,7 @@ func (postgresSupervisorCmd) Run(ctx context.Context, a *app) error {
 // database is an open store, and the private Postgres under it if we run it.
 type database struct {
 	*postgres.Store
+	url       string
 	server    *embeddedpg.Server // nil where somebody else runs the Postgres
 	restarted bool
 }
@@ -119,7 +120,7 @@ func (a *app) keepPostgres(ctx context.Context, d *database) error {
 
 // open migrates and opens the store. On failure it stops the server.
 func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (*database, error) {
-	d := &database{server: server}
+	d := &database{url: url, server: server}
 	err := postgres.Migrate(ctx, url, a.log)
 	if err == nil {
 		d.Store, err = postgres.Open(ctx, url, postgres.Options{Location: a.location, Logger: a.log})

@@ -13,7 +13,7 @@ import (
 	"fstally/internal/usage"
 )
 
-// progressLine shows a running scan: rewritten in place on a terminal, every
+// progressLine shows how far something has come: rewritten in place on a terminal, every
 // ten seconds in a log.
 type progressLine struct {
 	mu       sync.Mutex
@@ -33,11 +33,13 @@ func newProgressLine(w io.Writer, before int64) *progressLine {
 	return &progressLine{w: w, terminal: ok && isatty.IsTerminal(f.Fd()), before: before, started: now, shown: now}
 }
 
-func (l *progressLine) show(p usage.Progress) {
+func (l *progressLine) show(p usage.Progress) { l.print(l.text(p, time.Since(l.started))) }
+
+// print shows a line in place of the one before.
+func (l *progressLine) print(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	text := l.text(p, now.Sub(l.started))
 	switch {
 	case l.terminal:
 		_, _ = fmt.Fprintf(l.w, "\r%s%s", text, strings.Repeat(" ", max(0, l.width-len(text))))

@@ -20,12 +20,17 @@ import (
 type serveCmd struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Directories to register and scan at once."`
 
+	webFlags
+	settings
+}
+
+// webFlags are the flags of commands that serve the pages and the API.
+type webFlags struct {
 	Listen         string   `env:"FSTALLY_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve. Default: ${default}."`
 	Token          string   `env:"FSTALLY_TOKEN" placeholder:"TOKEN" help:"Access token. Default: the one in the data directory, made at the first start."`
 	AllowAnonymous bool     `env:"FSTALLY_ALLOW_ANONYMOUS" help:"Let in whoever reaches the address, without the token. Every page says so."`
 	Hosts          []string `env:"FSTALLY_HOSTS" placeholder:"HOST" help:"Names under which browsers may reach the pages, beside the address itself; put the name of a reverse proxy here."`
 	BasePath       string   `env:"FSTALLY_BASE_PATH" placeholder:"/PATH" help:"Prefix of all addresses, behind a reverse proxy that serves other things too."`
-	settings
 }
 
 // Limits of the HTTP server. A page takes milliseconds; an export may take long
@@ -37,11 +42,19 @@ const (
 )
 
 // Run serves until ctx ends or the database goes away.
-func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
+func (c serveCmd) Run(ctx context.Context, a *app) error {
 	mounts, err := c.inspect(ctx) // before anything is made or started
 	if err != nil {
 		return err
 	}
+	return c.withStore(ctx, a, func(d *database, listener net.Listener, token string) error {
+		return c.serve(ctx, a, d, listener, token, func() error { return c.queueScans(ctx, a, d, mounts) })
+	})
+}
+
+// withStore opens what serving takes, so that a wrong address or database is
+// told before anything else is done, for the time of f.
+func (c webFlags) withStore(ctx context.Context, a *app, f func(*database, net.Listener, string) error) (err error) {
 	if err := a.makeDataDir(); err != nil {
 		return err
 	}
@@ -61,6 +74,14 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close(ctx)) }()
+	return f(d, listener, token)
+}
+
+// serve serves until ctx ends or the database goes away. Once what an earlier
+// run left is cleared away, and before the address is told, it calls queue.
+func (c webFlags) serve(
+	ctx context.Context, a *app, d *database, listener net.Listener, token string, queue func() error,
+) error {
 	handler, err := c.handler(a, d, token)
 	if err != nil {
 		return usageError{err}
@@ -72,7 +93,7 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := supervisor.Recover(ctx); err != nil { // before new scans are queued
 		return err
 	}
-	if err := c.queueScans(ctx, a, d, mounts); err != nil {
+	if err := queue(); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -84,7 +105,7 @@ func (c serveCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 // handler wires the API into the site.
-func (c serveCmd) handler(a *app, d *database, token string) (http.Handler, error) {
+func (c webFlags) handler(a *app, d *database, token string) (http.Handler, error) {
 	v1, err := api.New(api.Config{
 		Reader: d.Store, Scans: d.Store, Scope: server.Scope, Base: c.BasePath,
 		Clock: time.Now, Logger: a.log, Version: version,
@@ -100,7 +121,7 @@ func (c serveCmd) handler(a *app, d *database, token string) (http.Handler, erro
 
 // hosts returns the names that browsers may use. The one to listen at is one,
 // unless it is an address, which is let in anyway.
-func (c serveCmd) hosts() []string {
+func (c webFlags) hosts() []string {
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil || host == "" || net.ParseIP(host) != nil {
 		return c.Hosts
@@ -140,7 +161,7 @@ func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []
 }
 
 // announce prints the address to open.
-func (c serveCmd) announce(a *app, addr net.Addr, token string) {
+func (c webFlags) announce(a *app, addr net.Addr, token string) {
 	u := url.URL{Scheme: "http", Host: browserHost(addr), Path: c.BasePath + "/"}
 	if token != "" {
 		u.RawQuery = url.Values{"token": {token}}.Encode()

@@ -15,7 +15,10 @@ func (p *Partial) Summary() *usage.Summary {
 		th.add(&p.Cells[i].Key, &p.Cells[i].Measures)
 	}
 	limited := p
-	kept := keptTypes(p.Cells)
+	var kept map[string]bool
+	if len(p.Categories) > usage.MaxTypes {
+		kept = keptTypes(p.Cells)
+	}
 	if kept != nil {
 		t := p.tables()
 		t.limitTypes(kept)
@@ -34,7 +37,9 @@ func (p *Partial) Summary() *usage.Summary {
 	}
 	for _, c := range s.Cells {
 		s.Totals.Add(c.Measures)
-		s.Categories[c.Type] = p.Categories[c.Type]
+		if _, seen := s.Categories[c.Type]; !seen {
+			s.Categories[c.Type] = p.Categories[c.Type]
+		}
 	}
 	if kept != nil {
 		s.Categories[usage.Rest] = usage.Rest

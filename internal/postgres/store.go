@@ -25,6 +25,9 @@ type Options struct {
 	// Location is the site's zone, which cuts days; nil is UTC.
 	Location *time.Location
 	Logger   *slog.Logger // nil for none
+	// AsyncCommit lets commits not wait for the disk. A crash may then lose the
+	// last imports, and nothing else: for a store that can be made anew.
+	AsyncCommit bool
 }
 
 // connectTimeout bounds the wait for a server that does not answer, where the
@@ -58,6 +61,9 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	setDefaults(config.ConnConfig.RuntimeParams, sessionSettings())
+	if opts.AsyncCommit {
+		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -103,6 +109,18 @@ func (s *Store) Close() { s.pool.Close() }
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.pool.Ping(ctx); err != nil {
 		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	return nil
+}
+
+// Settle tells the planner what is in the store and lets histories be read from
+// the index alone, as autovacuum would do within minutes: after a flood of
+// imports. Readers and imports go on meanwhile.
+func (s *Store) Settle(ctx context.Context) error {
+	for _, sql := range []string{`VACUUM (ANALYZE) marginal, scan`, `ANALYZE`} {
+		if _, err := s.pool.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("settle the store: %w", explainUnavailable(err))
+		}
 	}
 	return nil
 }
