@@ -118,13 +118,30 @@ func (im *importer) marginals() (sums [byUserFileset + 1]marginalSums) {
 	for d := range sums {
 		sums[d].of = make(map[keyPair]*usage.Measures)
 	}
-	dimensions := usage.AllDimensions()
+	var typ, category, fileset int64
 	for i := range im.Summary.Cells {
 		c := &im.Summary.Cells[i]
-		for _, d := range dimensions {
-			sums[dimensionOf(d)].add(keyPair{first: im.key(d, im.Summary.Value(c, d))}, &c.Measures)
+		if i == 0 || c.Type != im.Summary.Cells[i-1].Type {
+			typ, category = im.types[c.Type], im.categories[categoryName(im.Summary.Categories[c.Type])]
 		}
-		sums[byUserFileset].add(keyPair{int64(c.UID), im.filesets[c.Fileset]}, &c.Measures)
+		if i == 0 || c.Fileset != im.Summary.Cells[i-1].Fileset {
+			fileset = im.filesets[c.Fileset]
+		}
+		for d, k := range [...]keyPair{
+			byUser:        {first: int64(c.UID)},
+			byGroup:       {first: int64(c.GID)},
+			byType:        {first: typ},
+			byCategory:    {first: category},
+			byFileset:     {first: fileset},
+			byPool:        {first: int64(c.Pool)},
+			bySizeClass:   {first: int64(c.SizeClass)},
+			byAgeClass:    {first: int64(c.AgeClass)},
+			byUserFileset: {int64(c.UID), fileset},
+		} {
+			if d > 0 { // the dimensions begin at 1
+				sums[d].add(k, &c.Measures)
+			}
+		}
 	}
 	return sums
 }

@@ -17,13 +17,19 @@ import (
 // wait for each other and never deadlock.
 func (im *importer) saveDictionaries(ctx context.Context, tx pgx.Tx) error {
 	types := make(map[string]string) // to category
-	for i := range im.Summary.Cells {
-		t := im.Summary.Cells[i].Type
-		types[t] = categoryName(im.Summary.Categories[t])
+	add := func(t string) {
+		if _, seen := types[t]; !seen {
+			types[t] = categoryName(im.Summary.Categories[t])
+		}
 	}
-	for _, c := range im.Summary.Sizes {
-		if c.Dimension == usage.Type {
-			types[c.Value.Text] = categoryName(im.Summary.Categories[c.Value.Text])
+	for i := range im.Summary.Cells {
+		if i == 0 || im.Summary.Cells[i].Type != im.Summary.Cells[i-1].Type {
+			add(im.Summary.Cells[i].Type)
+		}
+	}
+	for i := range im.Summary.Sizes {
+		if c := &im.Summary.Sizes[i]; c.Dimension == usage.Type {
+			add(c.Value.Text)
 		}
 	}
 	var err error
@@ -120,20 +126,22 @@ func (im *importer) saveIdentities(ctx context.Context, tx pgx.Tx) error {
 func (im *importer) saveFilesets(ctx context.Context) error {
 	keys := make(map[string]bool)
 	for i := range im.Summary.Cells {
-		keys[im.Summary.Cells[i].Fileset] = true
+		if i == 0 || im.Summary.Cells[i].Fileset != im.Summary.Cells[i-1].Fileset {
+			keys[im.Summary.Cells[i].Fileset] = true
+		}
 	}
-	for _, c := range im.Summary.Sizes {
-		if c.Dimension == usage.Fileset {
+	for i := range im.Summary.Sizes {
+		if c := &im.Summary.Sizes[i]; c.Dimension == usage.Fileset {
 			keys[c.Value.Text] = true
 		}
 	}
-	for _, c := range im.Summary.Ages {
-		if c.Dimension == usage.Fileset {
+	for i := range im.Summary.Ages {
+		if c := &im.Summary.Ages[i]; c.Dimension == usage.Fileset {
 			keys[c.Value.Text] = true
 		}
 	}
-	for _, d := range im.Summary.Directories {
-		keys[d.Fileset] = true
+	for i := range im.Summary.Directories {
+		keys[im.Summary.Directories[i].Fileset] = true
 	}
 	named := make(map[string]string)
 	for _, f := range im.Meta.Filesets {

@@ -52,13 +52,18 @@ func (s *Store) History(ctx context.Context, scope usage.Scope, q usage.HistoryQ
 	return h, nil
 }
 
-// dateArg checks a day; "" is NULL.
+// dateArg checks a day; "" is NULL. Postgres has no year 0, before which no scan
+// started either: a day of it becomes the first of year 1.
 func dateArg(day string) (zeronull.Text, error) {
 	if day == "" {
 		return "", nil
 	}
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
+	t, err := time.Parse(time.DateOnly, day)
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("%q is not a day: use 2006-01-02", day)
+	case t.Year() == 0:
+		return "0001-01-01", nil
 	}
 	return zeronull.Text(day), nil
 }

@@ -67,6 +67,13 @@ func TestHistory(t *testing.T) {
 		t.Errorf("totals: %+v", h.Points[2])
 	}
 
+	if h = f.history(usage.HistoryQuery{By: usage.Files, From: "0000-01-01"}); len(h.Points) != 3 {
+		t.Errorf("from the year 0: %v", days(h))
+	}
+	if h = f.history(usage.HistoryQuery{By: usage.Files, To: "0000-12-31"}); len(h.Points) != 0 {
+		t.Errorf("up to the year 0: %v", days(h))
+	}
+
 	h = f.history(usage.HistoryQuery{GroupBy: usage.User, By: usage.Files, Top: 5})
 	if len(h.Series) != 2 || h.Series[0].Key != "2" || h.Series[1].Key != "1" {
 		t.Fatalf("series: %+v", h.Series)

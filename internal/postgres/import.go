@@ -269,8 +269,9 @@ func (s *storedScan) outcome() outcome {
 
 func (im *importer) squashedInodes() int64 {
 	var n int64
+	ids := squashedIDs()
 	for i := range im.Summary.Cells {
-		if slices.Contains(squashedIDs(), im.Summary.Cells[i].UID) {
+		if slices.Contains(ids, im.Summary.Cells[i].UID) {
 			n += im.Summary.Cells[i].Inodes
 		}
 	}
@@ -351,5 +352,6 @@ func (im *importer) publish(ctx context.Context) error {
 
 // typesLimited reports whether file types were folded into usage.Rest.
 func (im *importer) typesLimited() bool {
-	return slices.ContainsFunc(im.Summary.Cells, func(c usage.Cell) bool { return c.Type == usage.Rest })
+	_, limited := im.types[usage.Rest]
+	return limited
 }
