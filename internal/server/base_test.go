@@ -99,7 +99,7 @@ func TestBasePathIsWhole(t *testing.T) {
 	if w := s.get(t, "/storageroom/fs/scratch/capacity"); w.Code != http.StatusNotFound {
 		t.Errorf("/storageroom = %d", w.Code)
 	}
-	if w := s.get(t, "/storage"); w.Code != http.StatusSeeOther {
+	if w := s.get(t, "/storage"); w.Code != http.StatusOK {
 		t.Errorf("/storage = %d", w.Code)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"fstally/web/page"
 )
 
-// firstPage leads to the first file system that has something to show.
+// firstPage is the overview, once a file system has something to show.
 func (s *site) firstPage(r *http.Request) (answer, error) {
 	ctx := r.Context()
 	f := s.frame(r, "First scan")
@@ -20,8 +20,7 @@ func (s *site) firstPage(r *http.Request) (answer, error) {
 	}
 	for i := range all {
 		if all[i].CurrentScanID != 0 {
-			f.FileSystem = &all[i]
-			return answer{redirect: f.SectionPath(component.Capacity)}, nil
+			return s.overview(r, all)
 		}
 	}
 	f.FileSystems = all

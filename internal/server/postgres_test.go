@@ -127,8 +127,16 @@ func TestPagesOverPostgres(t *testing.T) {
 	memory := exampleOf(4)
 	handler, store := stored(t, memory)
 	s := &site{Handler: handler}
-	if w := s.get(t, "/"); w.Header().Get("Location") != "/fs/scratch/capacity" {
-		t.Errorf("first page = %d to %q", w.Code, w.Header().Get("Location"))
+	wantWords(t, s.read(t, "/", http.StatusOK), "110 GiB of 200 GiB, 55.0%", "+ 1 GiB", "nothing was found wrong")
+	wantWords(t, s.read(t, "/fs/scratch/scans", http.StatusOK), "Mon 30 Nov 2026, 01:30", "Fri 27 Nov 2026, 01:30")
+	wantWords(t, s.read(t, "/fs/scratch/history?group_by=user&by=files", http.StatusOK), "Files by user over time", "uid 4242", "100")
+	wantWords(t, s.read(t, "/fs/scratch/users/1001", http.StatusOK), "#1", "of 4 users", "tar.gz 100 GiB100.0%", "home 100 GiB100.0%")
+	wantWords(t, s.read(t, "/fs/scratch/types/tar.gz", http.StatusOK), "#1", "home 100 GiB100.0%")
+	wantWords(t, s.read(t, "/fs/scratch/filesets/home", http.StatusOK), "#1", "tar.gz 100 GiB100.0%")
+	for path, says := range map[string]string{
+		"users/7": "no user 7", "types/xyz": "no file type xyz", "filesets/a%2Fb": "no fileset a/b", "filesets/%ff": `no fileset \xff`,
+	} {
+		wantWords(t, s.read(t, "/fs/scratch/"+path, http.StatusNotFound), says)
 	}
 	wantWords(t, s.read(t, "/fs/scratch/capacity", http.StatusOK),
 		"110 GiB of 200 GiB, 55.0%", "100 GiB 4 users, 3 filesets", "+1 GiB in 1 day", "uid 4242 no account", "Mon 30 Nov 2026, 01:30")

@@ -105,6 +105,9 @@ func firstRun(p *tab, program program) {
 func capacity(p *tab, program program, rules axe) {
 	p.t.Helper()
 	p.goTo(program.site + "/")
+	p.waitFor("Overview", "/")
+	rules.check(p)
+	p.click(".systems th a")
 	p.waitFor("Capacity", "/fs/scratch/capacity")
 	p.wait("the charts", drawn)
 	rules.check(p)
@@ -132,7 +135,7 @@ func files(p *tab, program program, rules axe) {
 	p.t.Helper()
 	p.goTo(program.site + "/fs/scratch/capacity")
 	p.waitFor("Capacity", "/capacity")
-	p.click(".side a:nth-child(2)")
+	p.click(".side a:nth-child(3)")
 	p.waitFor("Files", "/fs/scratch/files")
 	p.wait("the charts", drawn)
 	rules.check(p)
@@ -199,7 +202,7 @@ func olderScan(p *tab, program program, rules axe) {
 	if strings.Contains(p.text("[data-switch=types]"), "iso") {
 		p.t.Error("the first scan shows a file that was made after it")
 	}
-	p.click(".side a:nth-child(2)")
+	p.click(".side a:nth-child(3)")
 	p.waitFor("Files", "scan=")
 	p.click(`[href*="/scans/"]`) // its report
 	p.waitFor("Scan of", "/scans/")
@@ -218,6 +221,8 @@ func views(program program) []string {
 	return []string{
 		program.site + "/fs/scratch/capacity", program.site + "/fs/scratch/capacity?by=size",
 		program.site + "/fs/scratch/files", program.site + "/fs/scratch/files?histogram=fine&type=py",
+		program.site + "/", program.site + "/fs/scratch/scans", program.site + "/fs/scratch/types/py",
+		program.site + "/fs/scratch/history?group_by=fileset", program.site + "/fs/scratch/history?by=inodes",
 	}
 }
 
@@ -257,7 +262,7 @@ func withoutScripts(p *tab, program program) {
 	p.click(".stepper summary")
 	p.click(".stepper li:last-child a")
 	p.waitFor("Capacity", "scan=")
-	p.click(".side a:nth-child(2)")
+	p.click(".side a:nth-child(3)")
 	p.waitFor("Files", "scan=")
 	eval[string](p, `document.querySelector("#type").value = "py"`)
 	p.click("[data-submit]")

@@ -267,7 +267,7 @@ func TestAddressesHoldTheState(t *testing.T) {
 		{"capacity-by-files", ".seg a:nth-child(1)", "/fs/scratch/capacity"},
 		{"capacity-by-files", ".choice a:first-child", "/fs/scratch/capacity?by=files&range=1y"},
 		{"capacity-older", ".seg a:nth-child(2)", "/fs/scratch/capacity?by=size&scan=1800"},
-		{"capacity-older", ".side a:nth-child(2)", "/fs/scratch/files?scan=1800"},
+		{"capacity-older", ".side a:nth-child(3)", "/fs/scratch/files?scan=1800"},
 		{"capacity-older", ".latest", "/fs/scratch/capacity"},
 		{"capacity", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/types/fastq.gz"},
 		{"files", "[data-switch=types] tbody tr:first-child a", "/fs/scratch/files?type=py"},

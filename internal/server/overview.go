@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+	"fstally/web/page"
+)
+
+// overviewDays is how far back the overview reads: what a pace is measured over,
+// and a month more.
+const overviewDays = 120
+
+// overview is the page of the morning.
+func (s *site) overview(r *http.Request, all []usage.FileSystem) (answer, error) {
+	model := page.Overview{Frame: s.frame(r, "Overview")}
+	model.FileSystems, model.By = all, usage.Allocated
+	for _, fs := range all {
+		system, err := s.system(r.Context(), fs)
+		if err != nil {
+			return answer{}, fmt.Errorf("overview of %s: %w", fs.Name, err)
+		}
+		model.Systems = append(model.Systems, system)
+	}
+	return answer{content: page.OverviewPage(model)}, nil
+}
+
+// system reads the row of one file system.
+func (s *site) system(ctx context.Context, fs usage.FileSystem) (page.System, error) {
+	row := page.System{FileSystem: fs}
+	newest, err := s.Reader.Scans(ctx, Scope(ctx), fs.ID, 1, 0)
+	if err != nil {
+		return row, fmt.Errorf("newest scan: %w", err)
+	}
+	if len(newest) > 0 {
+		scan := s.zoned(newest[0])
+		row.Newest = &scan
+	}
+	if fs.CurrentScanID == 0 {
+		return row, nil
+	}
+	current, err := s.Reader.Scan(ctx, Scope(ctx), fs.CurrentScanID)
+	if errors.Is(err, usage.ErrNotFound) {
+		return row, nil // removed since the list was read
+	}
+	if err != nil {
+		return row, fmt.Errorf("scan %d: %w", fs.CurrentScanID, err)
+	}
+	current = s.zoned(current)
+	row.Current = &current
+	history, err := s.Reader.History(ctx, Scope(ctx), usage.HistoryQuery{
+		FileSystemID: fs.ID, By: usage.Allocated,
+		From: current.Started.AddDate(0, 0, -overviewDays).Format(time.DateOnly),
+	})
+	if err != nil {
+		return row, fmt.Errorf("history: %w", err)
+	}
+	for i := range history.Points {
+		history.Points[i].Scan = s.zoned(history.Points[i].Scan)
+	}
+	row.Points = history.Points
+	row.Forecast = forecast(&current, row.Points)
+	for i, days := range []int{1, 7, 30} {
+		row.Earlier[i] = report.Baseline(row.Points, &current, days)
+	}
+	if week := row.Earlier[1]; week != nil {
+		row.Grower, err = s.grower(ctx, &current, &week.Scan)
+	}
+	return row, err
+}
+
+// grower finds the user who grew most between two scans, nil for none. It looks
+// at the largest users first: one who is not among them cannot have grown by more
+// than the last of them has.
+func (s *site) grower(ctx context.Context, now, before *usage.Scan) (*page.Grower, error) {
+	var most *page.Grower
+	for _, limit := range []int{100, 1000} {
+		table, err := s.Reader.Usage(ctx, Scope(ctx), usage.Query{
+			ScanID: now.ID, GroupBy: usage.User, By: usage.Allocated, Limit: limit,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("usage of scan %d by user: %w", now.ID, err)
+		}
+		top := report.NewTop(usage.User, usage.Allocated, table)
+		was, err := s.Reader.UsageOf(ctx, Scope(ctx), before.ID, usage.User, top.Keys())
+		if err != nil {
+			return nil, fmt.Errorf("usage of scan %d by user: %w", before.ID, err)
+		}
+		most = nil
+		for i, change := range top.ChangesSince(was, before.Totals).Items {
+			if change == nil || change.Sign() <= 0 || most != nil && change.Diff().Cmp(most.Change.Diff()) <= 0 {
+				continue
+			}
+			most = &page.Grower{Row: top.Items[i].Row, Since: *before, Change: *change}
+		}
+		if top.Others == nil {
+			return most, nil
+		}
+		last := top.Items[len(top.Items)-1].Allocated
+		if most != nil && most.Change.Diff().Cmp(last.Big()) >= 0 {
+			return most, nil
+		}
+		if most != nil {
+			most.Among = limit
+		}
+	}
+	return most, nil
+}

@@ -1,0 +1,246 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+	"fstally/web/component"
+)
+
+// Overview is the view model of /, the page of the morning: every file system,
+// those with problems first.
+type Overview struct {
+	component.Frame // By is allocated
+
+	Systems []System
+}
+
+// System is one file system of the Overview.
+type System struct {
+	FileSystem usage.FileSystem
+	Current    *usage.Scan   // the latest published; nil before the first
+	Newest     *usage.Scan   // whatever became of it; nil where none was ever queued
+	Points     []usage.Point // of the last months up to Current, oldest first
+	// Earlier are the scans about 1, 7 and 30 days before Current, in that order;
+	// nil ones are not there.
+	Earlier  [3]*usage.Point
+	Forecast report.Forecast
+	Grower   *Grower // nil where nobody grew, or there is nothing to compare with
+}
+
+// Grower is the user who grew most since about 7 days before.
+type Grower struct {
+	Row    usage.Row
+	Since  usage.Scan
+	Change report.Change
+	// Among is 0 where all users were compared, else how many of the largest.
+	Among int
+}
+
+const (
+	staleAfter  = 36 * time.Hour
+	nearlyFull  = 0.90
+	soonFull    = 30 * 24 * time.Hour
+	sparkWidth  = 104
+	sparkHeight = 28
+	sparkDays   = 90
+)
+
+// finding is something to look at before the numbers.
+type finding struct {
+	word, why string
+	bad       bool // worse than a warning
+}
+
+// findings lists what is wrong with a file system at a time, the worst first.
+func (s System) findings(now time.Time) []finding {
+	var all []finding
+	add := func(bad bool, word, why string) { all = append(all, finding{word, why, bad}) }
+	if n := s.Newest; n != nil {
+		switch {
+		case n.State == usage.Failed, n.State == usage.Interrupted:
+			add(true, "last scan "+string(n.State), cmp.Or(n.Reason, "See its report"))
+		case n.Verdict == usage.Suspect:
+			add(true, "last scan suspect", cmp.Or(n.Reason, "Not to be believed without a look"))
+		}
+	}
+	if s.Current == nil {
+		return all
+	}
+	if space := s.space(); space.Known {
+		if share := space.ShareOf(space.Used); share >= nearlyFull {
+			add(share >= 0.95, "nearly full", usage.FormatBytes(space.Free)+" are free")
+		}
+	}
+	if _, share, ok := report.InodesUsed(s.Current.Capacity); ok && share >= nearlyFull {
+		add(share >= 0.95, "few inodes left", usage.FormatShare(share)+" of the inodes are in use")
+	}
+	if f := s.Forecast; f.Outlook == report.FullAt && f.At.Sub(now) < soonFull {
+		add(false, "full soon", "At this pace on "+component.Day(f.At))
+	}
+	if s.Current.Verdict == usage.Partial {
+		add(false, "partial", cmp.Or(s.Current.Reason, "Something could not be read"))
+	}
+	if age := now.Sub(s.Current.Started); age > staleAfter {
+		add(false, "stale", "The numbers are "+component.Span(age)+" old")
+	}
+	slices.SortStableFunc(all, func(a, b finding) int { return boolCompare(b.bad, a.bad) })
+	return all
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// systems returns the rows: bad findings first, then others, then by name.
+func (p Overview) systems() []System {
+	weight := func(s System) int {
+		sum := 0
+		for _, f := range s.findings(p.Now) {
+			sum++
+			if f.bad {
+				sum += 100
+			}
+		}
+		return sum
+	}
+	return slices.SortedStableFunc(slices.Values(p.Systems), func(a, b System) int {
+		return cmp.Or(-cmp.Compare(weight(a), weight(b)), cmp.Compare(a.FileSystem.Name, b.FileSystem.Name))
+	})
+}
+
+// of returns the frame of one of the file systems, for its links.
+func (p Overview) of(s System) component.Frame {
+	f := p.Frame
+	f.FileSystem = &s.FileSystem
+	return f
+}
+
+func (p Overview) facts() []component.Fact {
+	var found usage.Measures
+	scanned, troubled := 0, 0
+	for _, s := range p.Systems {
+		if s.Current != nil {
+			found.Add(s.Current.Totals)
+			scanned++
+		}
+		if len(s.findings(p.Now)) > 0 {
+			troubled++
+		}
+	}
+	note := "all scanned"
+	if n := len(p.Systems) - scanned; n > 0 {
+		note = component.Count(int64(n)) + " without a scan"
+	}
+	attention := component.Fact{Term: "To look at", Value: component.Count(int64(troubled)), Notes: []string{"with a finding"}}
+	if troubled == 0 {
+		attention.Value, attention.Notes = "none", []string{"nothing was found wrong"}
+	}
+	return []component.Fact{
+		{Term: "File systems", Value: component.Count(int64(len(p.Systems))), Notes: []string{note}},
+		attention,
+		{Term: "Allocated, in all", Value: usage.FormatBytes(found.Allocated), Exact: component.ExactBytes(found.Allocated), Notes: []string{"found by the latest scans"}},
+		{Term: "Files, in all", Value: usage.FormatCount(found.Files), Exact: component.ExactCount(found.Files, "files"), Notes: []string{usage.FormatCount(found.Inodes) + " inodes"}},
+	}
+}
+
+func (s System) space() report.Space {
+	return report.NewSpace(s.Current.Capacity, s.Current.Totals.Allocated)
+}
+
+// inodes is the share of the inodes in use; "" where there is no limit.
+func (s System) inodes() (text, exact string) {
+	used, share, ok := report.InodesUsed(s.Current.Capacity)
+	if !ok {
+		return "–", "The file system sets no limit"
+	}
+	return usage.FormatShare(share), component.ExactCount(used, "inodes in use")
+}
+
+// change is the growth of what was found since an earlier scan; nil if unknown.
+func (s System) change(since *usage.Point) *report.Change {
+	if since == nil {
+		return nil
+	}
+	return &report.Change{By: usage.Allocated, From: since.Total, To: s.Current.Totals}
+}
+
+// full says in a word when the file system is full at its pace.
+func (s System) full() component.Fact {
+	return Capacity{
+		Frame:    component.Frame{Scan: &component.ShownScan{Scan: *s.Current}},
+		Forecast: s.Forecast,
+	}.forecastFact()
+}
+
+// spark returns the lines of the small chart, as points of SVG: one for each
+// stretch of time that was measured without a gap.
+func (s System) spark() []string {
+	points := s.sparkPoints()
+	if len(points) < 2 {
+		return nil
+	}
+	least, most := points[0].Total.Allocated.Float64(), 0.0
+	for _, p := range points {
+		v := p.Total.Allocated.Float64()
+		least, most = min(least, v), max(most, v)
+	}
+	start := points[0].Scan.Started
+	span := points[len(points)-1].Scan.Started.Sub(start).Seconds()
+	breaks := gaps(points)
+	lines := []string{}
+	var line []string
+	for i, p := range points {
+		if slices.Contains(breaks, i) {
+			lines, line = append(lines, strings.Join(line, " ")), nil
+		}
+		x := p.Scan.Started.Sub(start).Seconds() / max(1, span) * sparkWidth
+		y := 0.5 // a value that never changes
+		if most > least {
+			y = (p.Total.Allocated.Float64() - least) / (most - least)
+		}
+		line = append(line, coordinate(x)+","+coordinate(2+(1-y)*(sparkHeight-4)))
+	}
+	return append(lines, strings.Join(line, " "))
+}
+
+// sparkPoints are those of the last weeks.
+func (s System) sparkPoints() []usage.Point {
+	points := s.Points
+	for len(points) > 0 && s.Current.Started.Sub(points[0].Scan.Started) > sparkDays*24*time.Hour {
+		points = points[1:]
+	}
+	return points
+}
+
+func (s System) sparkLabel() string {
+	points := s.sparkPoints()
+	first, last := points[0], points[len(points)-1]
+	return fmt.Sprintf("Allocated went from %s on %s to %s on %s",
+		usage.FormatBytes(first.Total.Allocated), component.Day(first.Scan.Started),
+		usage.FormatBytes(last.Total.Allocated), component.Day(last.Scan.Started))
+}
+
+func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+// title says what the user who grew most is compared with.
+func (g Grower) title() string {
+	title := g.Change.Exact() + " since " + component.DayTime(g.Since.Started)
+	if g.Among > 0 {
+		title += ", among the " + component.Count(int64(g.Among)) + " largest"
+	}
+	return title
+}
