@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type RootError struct {
 }
 
 func (e *RootError) Error() string {
-	path := usage.Escape(e.Path)
+	path := cmp.Or(usage.Escape(e.Path), `""`)
 	switch e.Problem {
 	case Missing:
 		return path + " does not exist: check the spelling, and that its file system is mounted"
@@ -123,6 +124,9 @@ func inspect(path string) (Mount, error) {
 
 // resolve returns the real path of a directory that can be listed and searched.
 func resolve(path string) (string, error) {
+	if path == "" { // of a variable that is not set; Abs takes it for the working directory
+		return "", syscall.ENOENT
+	}
 	root, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -206,6 +206,10 @@ func TestInspectRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %q", path, err, want.text)
 		}
 	}
+	_, err := walk.Inspect(t.Context(), "")
+	if got, ok := err.(*walk.RootError); !ok || got.Problem != walk.Missing { //nolint:errorlint // as above
+		t.Errorf("no path: %v, not the working directory", err)
+	}
 }
 
 func TestInspectUnreadable(t *testing.T) {
