@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"fstally/internal/embeddedpg"
 	"fstally/internal/postgres"
@@ -50,8 +51,22 @@ func tell(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	_, _ = fmt.Fprintln(stderr, "fstally:", err)
+	_, _ = fmt.Fprintln(stderr, "fstally:", tame(err.Error()))
 	return exitCode(err)
+}
+
+// tame escapes what would steer the terminal. Messages quote arguments, and a
+// shell may have made those of the names of other people's files.
+func tame(message string) string {
+	var b strings.Builder
+	for _, r := range message {
+		if r == '\n' || r == '\\' { // of a longer message, and of what is escaped already
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(usage.Escape(string(r)))
+	}
+	return b.String()
 }
 
 func exitCode(err error) int {

@@ -32,6 +32,7 @@ func TestBadInput(t *testing.T) {
 		{"serve --listen 127.0.0.1:0 " + dir + "/none", exitRoot, "does not exist"},
 		{"fs add good " + dir + "/none", exitRoot, "does not exist"},
 		{"fs add Bad " + root, exitUsage, `"Bad" is not a name`},
+		{"import " + dir + "/\x1b[31mred", exitUsage, dir + `/\x1b[31mred: no such file`},
 		{"import " + file, exitResult, "not a result of fstally scan"},
 		{"scan --part=x " + root, exitUsage, "--out"},
 		{"scan --size-classes=1,2,3 " + root, exitUsage, "4 bounds"},
