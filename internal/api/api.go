@@ -76,6 +76,7 @@ func New(config Config) (http.Handler, error) {
 	a.registerHistory()
 	a.registerHistogram()
 	a.registerScans()
+	a.registerUsers()
 
 	document, err := json.Marshal(a.huma.OpenAPI())
 	if err != nil {

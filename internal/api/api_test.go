@@ -148,6 +148,7 @@ func TestShapes(t *testing.T) {
 		"histogram_fine":  "/filesystems/scratch/histogram?by=allocated&type=txt&fine=true",
 		"scans":           "/filesystems/scratch/scans?limit=2",
 		"scan":            "/scans/1",
+		"user":            "/users/1000?by=files",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := do(t, h, http.MethodGet, path)
@@ -226,6 +227,10 @@ func TestBadParameters(t *testing.T) {
 		{"/filesystems/scratch/history?from=yesterday", "query.from", 422},
 		{"/filesystems/scratch/history?to=2026-02-30", "query.to", 422},
 		{"/filesystems/scratch/history?top=0", "query.top", 422},
+		{"/users/alice", "path.uid", 422},
+		{"/users/-1", "path.uid", 422},
+		{"/users/4294967296", "path.uid", 422},
+		{"/users/1000?by=money", "query.by", 422},
 		{"/filesystems/scratch/history?key=1000", "query.key", 422}, // of what?
 		{"/filesystems/scratch/history?group_by=user&key=alice", "query.key", 422},
 		{"/filesystems/scratch/history?group_by=fileset&key=a%00b", "query.key", 422},
