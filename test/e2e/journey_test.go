@@ -122,7 +122,7 @@ func capacity(p *tab, program program, rules axe) {
 	for _, name := range []string{hostileDir, `c\x1b[31m`, `d\xff`, `e\xe2\x80\xaegnp`} {
 		p.wantText("[data-switch=filesets] tbody", name)
 	}
-	p.click(".seg a:nth-child(3)")
+	p.click(`.seg a[href*="by=files"]`)
 	p.waitFor("Capacity", "by=files")
 	p.wait("the charts", drawn)
 	p.wantText(".seg [aria-current]", "Files")
@@ -135,7 +135,7 @@ func files(p *tab, program program, rules axe) {
 	p.t.Helper()
 	p.goTo(program.site + "/fs/scratch/capacity")
 	p.waitFor("Capacity", "/capacity")
-	p.click(".side a:nth-child(3)")
+	p.click(`.side a[href*="/files"]`)
 	p.waitFor("Files", "/fs/scratch/files")
 	p.wait("the charts", drawn)
 	rules.check(p)
@@ -202,9 +202,9 @@ func olderScan(p *tab, program program, rules axe) {
 	if strings.Contains(p.text("[data-switch=types]"), "iso") {
 		p.t.Error("the first scan shows a file that was made after it")
 	}
-	p.click(".side a:nth-child(3)")
+	p.click(`.side a[href*="/files"]`)
 	p.waitFor("Files", "scan=")
-	p.click(`[href*="/scans/"]`) // its report
+	p.click(`.side a[href*="/scans/"]`) // its report
 	p.waitFor("Scan of", "/scans/")
 	rules.check(p)
 	p.wantText("main", "Engine")
@@ -262,7 +262,7 @@ func withoutScripts(p *tab, program program) {
 	p.click(".stepper summary")
 	p.click(".stepper li:last-child a")
 	p.waitFor("Capacity", "scan=")
-	p.click(".side a:nth-child(3)")
+	p.click(`.side a[href*="/files"]`)
 	p.waitFor("Files", "scan=")
 	eval[string](p, `document.querySelector("#type").value = "py"`)
 	p.click("[data-submit]")
