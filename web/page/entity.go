@@ -84,7 +84,9 @@ func (p Entity) facts() []component.Fact {
 	facts := []component.Fact{fact("Allocated", usage.Allocated), fact("Files", usage.Files), p.rankFact(), p.meanFact()}
 	for _, e := range slices.Backward(p.Earlier) {
 		if c := p.change(p.By, e); c != nil {
-			growth := component.Fact{Term: "Growth in " + e.Label, Value: c.Format(), Exact: c.Exact(), Notes: []string{string(p.By)}}
+			growth := component.Fact{
+				Term: "Growth in " + e.Label, Value: c.Format(), Exact: c.Exact(), Notes: []string{string(p.By)},
+			}
 			if share, ok := c.Share(); ok {
 				growth.Notes[0] += ", " + signedShare(share)
 			}
@@ -95,9 +97,9 @@ func (p Entity) facts() []component.Fact {
 }
 
 func (p Entity) rankFact() component.Fact {
+	one, many := component.DimensionWord(p.Dimension), component.DimensionWords(p.Dimension)
 	fact := component.Fact{
-		Term: "Rank by " + string(p.By), Value: "–",
-		Notes: []string{"of " + component.Plural(p.Count, component.DimensionWord(p.Dimension), component.DimensionWords(p.Dimension))},
+		Term: "Rank by " + string(p.By), Value: "–", Notes: []string{"of " + component.Plural(p.Count, one, many)},
 	}
 	switch {
 	case p.Rank > 0:
@@ -179,7 +181,8 @@ func entityLink(f component.Frame, d usage.Dimension) func(report.Item) string {
 // nothing says why there is nothing to show of the shown scan.
 func (p Entity) nothing() string {
 	if p.Unknown {
-		return fmt.Sprintf("This scan kept only its largest file types, and %s is not among them: what it had then is not known.", p.name())
+		return fmt.Sprintf("This scan kept only its largest file types, and %s is not among them: "+
+			"what it had then is not known.", p.name())
 	}
 	return fmt.Sprintf("This scan found nothing of %s; others did, see below.", p.name())
 }

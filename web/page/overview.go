@@ -145,15 +145,23 @@ func (p Overview) facts() []component.Fact {
 	if n := len(p.Systems) - scanned; n > 0 {
 		note = component.Count(int64(n)) + " without a scan"
 	}
-	attention := component.Fact{Term: "To look at", Value: component.Count(int64(troubled)), Notes: []string{"with a finding"}}
+	attention := component.Fact{
+		Term: "To look at", Value: component.Count(int64(troubled)), Notes: []string{"with a finding"},
+	}
 	if troubled == 0 {
 		attention.Value, attention.Notes = "none", []string{"nothing was found wrong"}
 	}
 	return []component.Fact{
 		{Term: "File systems", Value: component.Count(int64(len(p.Systems))), Notes: []string{note}},
 		attention,
-		{Term: "Allocated, in all", Value: usage.FormatBytes(found.Allocated), Exact: component.ExactBytes(found.Allocated), Notes: []string{"found by the latest scans"}},
-		{Term: "Files, in all", Value: usage.FormatCount(found.Files), Exact: component.ExactCount(found.Files, "files"), Notes: []string{usage.FormatCount(found.Inodes) + " inodes"}},
+		{
+			Term: "Allocated, in all", Value: usage.FormatBytes(found.Allocated),
+			Exact: component.ExactBytes(found.Allocated), Notes: []string{"found by the latest scans"},
+		},
+		{
+			Term: "Files, in all", Value: usage.FormatCount(found.Files),
+			Exact: component.ExactCount(found.Files, "files"), Notes: []string{usage.FormatCount(found.Inodes) + " inodes"},
+		},
 	}
 }
 

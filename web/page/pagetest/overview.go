@@ -16,7 +16,9 @@ func overviewPages(base string) []Page {
 		return page.Overview{Frame: f, Systems: systems}
 	}
 	return []Page{
-		{"overview", page.OverviewPage(of(calmSystem(), troubledSystem(), fullSystem(), staleSystem(), waitingSystem(), scanningSystem()))},
+		{"overview", page.OverviewPage(of(
+			calmSystem(), troubledSystem(), fullSystem(), staleSystem(), waitingSystem(), scanningSystem(),
+		))},
 		{"overview-one", page.OverviewPage(of(youngSystem()))},
 		{"overview-hostile", page.OverviewPage(of(hostileSystem()))},
 	}
@@ -37,8 +39,10 @@ func calmSystem() page.System {
 		Earlier: [3]*usage.Point{&points[last-1], &points[last-7], &points[last-30]},
 		Grower: &page.Grower{
 			Row: usage.Row{ID: users[3].id, Key: users[3].key, Name: users[3].name}, Since: points[last-7].Scan,
-			Change: report.Change{By: usage.Allocated, From: usage.Measures{Allocated: tib(220)}, To: usage.Measures{Allocated: tib(231)}},
-			Among:  100,
+			Change: report.Change{
+				By: usage.Allocated, From: usage.Measures{Allocated: tib(220)}, To: usage.Measures{Allocated: tib(231)},
+			},
+			Among: 100,
 		},
 	}
 	trend := report.NewTrend(report.UsedSamples(points))
@@ -73,7 +77,8 @@ func fullSystem() page.System {
 }
 
 func staleSystem() page.System {
-	s := renamed(calmSystem(), 4, "tape-cache.project-long-term-archive-of-the-institute", "/srv/tape/cache/with/a/path/that/is/long/enough/to/be/cut")
+	s := renamed(calmSystem(), 4, "tape-cache.project-long-term-archive-of-the-institute",
+		"/srv/tape/cache/with/a/path/that/is/long/enough/to/be/cut")
 	current := *s.Current
 	current.Started = current.Started.AddDate(0, 0, -12)
 	current.Capacity = usage.Capacity{}
