@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # What `make run` scans. The user's own files are a safe and interesting start.
 ROOT ?= $(HOME)
 export ROOT
-# More arguments for `fstally serve`, see `bin/fstally serve --help`.
+# More arguments for `fstally serve` or `fstally demo`, see their --help.
 ARGS ?=
 # Which benchmarks `make bench` runs, as a pattern for `go test -bench`.
 BENCH ?= .
@@ -29,6 +29,12 @@ run: ## set up what is missing, then serve and scan ROOT (default: your home)
 	@.ci/setup run
 	@$(MAKE) --no-print-directory build
 	@.ci/serve "$$ROOT" $(ARGS)
+
+.PHONY: demo
+demo: ## set up what is missing, then invent years of scans and show them
+	@.ci/setup run
+	@$(MAKE) --no-print-directory build
+	@.ci/demo $(ARGS)
 
 .PHONY: build
 build: ## build bin/fstally; needs only Go, as the web bundle is committed

@@ -26,6 +26,13 @@ have_postgres() {
 		compgen -G '/usr/pgsql-*/bin/postgres' >/dev/null
 }
 
+# Without server programs fstally may fetch some for its private database.
+allow_download() {
+	have_postgres && return
+	say "allowing fstally to download Postgres for its private database (FSTALLY_ALLOW_DOWNLOAD=1)"
+	export FSTALLY_ALLOW_DOWNLOAD=1
+}
+
 have_browser() {
 	[[ -n ${FSTALLY_CHROMIUM:-} ]] || have chromium || have chromium-browser || have google-chrome
 }

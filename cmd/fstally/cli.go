@@ -54,8 +54,8 @@ type app struct {
 	log            *slog.Logger
 	location       *time.Location
 	getenv         func(string) string
-	executable     string // this program, to start it again as a child
-	dataDirGiven   bool   // on the command line, not by the environment
+	executable     string            // this program, to start it again as a child
+	given          func(string) bool // whether a flag is on the command line, and not only in the environment
 }
 
 // run reads the command line and does what it says. Flags that name an
@@ -95,9 +95,9 @@ func run(
 	if err != nil {
 		return err
 	}
-	a.dataDirGiven = slices.ContainsFunc(command.Path, func(p *kong.Path) bool {
-		return p.Flag != nil && p.Flag.Name == "data-dir"
-	})
+	a.given = func(flag string) bool {
+		return slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
+	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(a)
 }

@@ -24,8 +24,8 @@ type demoCmd struct {
 // Help says what no flag does.
 func (demoCmd) Help() string {
 	return `The data goes into the folder demo of the data directory, or into the directory
-given by --data-dir, whose store must be empty. To look at it again later:
-fstally serve --data-dir DIR`
+or database that --data-dir or --database-url names on the command line, whose
+store must be empty. To look at it again later: fstally serve --data-dir DIR`
 }
 
 // Run fills a store of its own and serves it.
@@ -38,11 +38,12 @@ func (c demoCmd) Run(ctx context.Context, a *app) error {
 	if err := o.Validate(); err != nil {
 		return usageError{err}
 	}
-	if !a.dataDirGiven {
+	// Never beside real numbers, which are where the environment says.
+	if !a.given("database-url") {
+		a.cli.DatabaseURL = ""
+	}
+	if !a.given("data-dir") {
 		a.cli.DataDir = filepath.Join(a.cli.DataDir, "demo")
-		if err := a.makeDataDir(); err != nil {
-			return err
-		}
 	}
 	return c.withStore(ctx, a, func(d *database, listener net.Listener, token string) error {
 		if err := a.fillDemo(ctx, d, o); err != nil {
@@ -83,8 +84,8 @@ func (a *app) fillDemo(ctx context.Context, d *database, o demo.Options) error {
 	})
 	line.end()
 	if _, full := errors.AsType[*demo.NotEmptyError](err); full {
-		return fmt.Errorf("%w: a demo has a store of its own: choose an empty directory with --data-dir, "+
-			"or show what is there with: fstally serve --data-dir %s", err, a.cli.DataDir)
+		return fmt.Errorf("%w; to show what is there: fstally serve --data-dir %s; to make another demo, "+
+			"name another directory with --data-dir", err, a.cli.DataDir)
 	}
 	if err != nil {
 		return fmt.Errorf("fill the demo, of which a part is now in %s and of no use: %w", a.cli.DataDir, err)

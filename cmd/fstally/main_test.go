@@ -93,8 +93,14 @@ func fails(t *testing.T, dataDir string, args ...string) (code int, said string)
 // serve starts `fstally serve` and waits until it is ready.
 func serve(t *testing.T, dataDir string, args ...string) *program {
 	t.Helper()
+	return start(t, dataDir, append([]string{"serve"}, args...)...)
+}
+
+// start starts a command that serves and waits until it is ready.
+func start(t *testing.T, dataDir string, args ...string) *program {
+	t.Helper()
 	p := &program{t: t, dataDir: dataDir, ended: make(chan struct{})}
-	p.cmd = command(context.Background(), t, dataDir, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...) //nolint:usetesting // it ends in a cleanup, after the context of the test
+	p.cmd = command(context.Background(), t, dataDir, append(args, "--listen", "127.0.0.1:0")...) //nolint:usetesting // it ends in a cleanup, after the context of the test
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
@@ -130,9 +136,9 @@ func serve(t *testing.T, dataDir string, args ...string) *program {
 	case address := <-ready:
 		p.base, p.token, _ = strings.Cut(address, "/?token=")
 	case <-p.ended:
-		t.Fatal("fstally serve ended before it was ready")
+		t.Fatalf("fstally %s ended before it was ready", args[0])
 	case <-time.After(2 * time.Minute):
-		t.Fatal("fstally serve is not ready")
+		t.Fatalf("fstally %s is not ready", args[0])
 	}
 	return p
 }

@@ -50,7 +50,7 @@ const nightsPerYear = 365
 // part of the file system: large areas move less.
 func newArea(r *rand.Rand, owner person, fileset string, share float64, nights int, growth float64) *area {
 	a := &area{
-		owner: owner, fileset: fileset, rate: growth + 0.3*r.NormFloat64(), joined: -1, left: nights, kept: 1,
+		owner: owner, fileset: fileset, rate: growth + 0.2*r.NormFloat64(), joined: -1, left: nights, kept: 1,
 		walk: 0.1 * r.NormFloat64(),
 	}
 	if r.IntN(4) == 0 {

@@ -103,7 +103,7 @@ func (l *layout) addAreas(s site) (shares []float64) {
 				own = append(own, f)
 			}
 		}
-		weight := p.weight * math.Exp(0.6*r.NormFloat64())
+		weight := p.weight * math.Exp(0.4*r.NormFloat64())
 		take(p, own[r.IntN(len(own))], 0.7*weight)
 		for range r.IntN(4) {
 			others := own
@@ -192,8 +192,8 @@ func (l *layout) addUnits(a *area, bytes float64, fields map[string][]profile) {
 	for i, p := range field {
 		shares[i] = p.share
 	}
-	choose(field, 0.3, 1, weighted(r, shares)) // large data needs a type of large files
-	choose(fields[common], 0.055, l.small, -1)
+	choose(field, l.variety, 1, weighted(r, shares)) // large data needs a type of large files
+	choose(fields[common], 0.05, l.small, -1)
 	var files float64
 	for _, t := range types {
 		files += l.addFiles(a, t.fileType, bytes*t.weight/sum, t.size*math.Exp2(1.2*r.NormFloat64()))

@@ -37,7 +37,7 @@ func fields() []string {
 	return []string{"genomics", "climate", "learning", "cfd", "imaging", "molecules", "astronomy", "seismics"}
 }
 
-// newSite invents n people. The heaviest has about an eighth of everything, as
+// newSite invents n people. The heaviest has about a tenth of everything, as
 // sites tell.
 func newSite(r *rand.Rand, n int) site {
 	var s site
@@ -47,7 +47,7 @@ func newSite(r *rand.Rand, n int) site {
 		p := person{
 			uid: firstUID + uint32(i)*7 + uint32(r.IntN(7)), field: field,
 			gid:    firstGID + uint32(slices.Index(fields(), field)*4+r.IntN(4)),
-			weight: math.Exp(0.5*r.NormFloat64()) / math.Pow(float64(i+1), 0.95),
+			weight: math.Exp(0.3*r.NormFloat64()) / math.Pow(float64(i+1), 0.8),
 		}
 		if i%31 != 13 { // a few have left, and their accounts are gone
 			p.name = names.person()

@@ -113,11 +113,13 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Settle tells the planner what is in the store and lets histories be read from
-// the index alone, as autovacuum would do within minutes: after a flood of
-// imports. Readers and imports go on meanwhile.
+// Settle tells the planner what is in the tables that are kept for ever, and lets
+// histories be read from the index alone, as autovacuum would do within minutes:
+// after a flood of imports. Readers and imports go on meanwhile.
 func (s *Store) Settle(ctx context.Context) error {
-	for _, sql := range []string{`VACUUM (ANALYZE) marginal, scan`, `ANALYZE`} {
+	for _, sql := range []string{
+		`VACUUM (ANALYZE) marginal, scan, size_total`, `ANALYZE path, identity, fileset, file_type, category`,
+	} {
 		if _, err := s.pool.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("settle the store: %w", explainUnavailable(err))
 		}
