@@ -26,7 +26,7 @@ const (
 
 // Validate reports options that make no demo.
 func (o Options) Validate() error {
-	if !(o.Years >= MinYears && o.Years <= maxYears) { //nolint:staticcheck // De Morgan would let NaN pass
+	if !(o.Years >= MinYears && o.Years <= maxYears) { // not De Morgan: NaN must not pass
 		return fmt.Errorf("%g years of nightly scans: choose %g to %d", o.Years, MinYears, maxYears)
 	}
 	if o.Users < MinUsers || o.Users > maxUsers {

@@ -62,7 +62,8 @@ func (m *memory) Import(_ context.Context, req postgres.ImportRequest) (usage.Sc
 	}
 	name := m.systems[req.FileSystemID-1].Name
 	m.scans[name] = append(m.scans[name], req)
-	if m.limit--; m.limit == 0 {
+	m.limit--
+	if m.limit == 0 {
 		return usage.Scan{}, errFull
 	}
 	return usage.Scan{}, nil

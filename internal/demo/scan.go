@@ -161,9 +161,9 @@ const identitiesEvery = 7
 // meta describes the scan.
 func (l *layout) meta(o Options, s site, night int, start time.Time, sum *usage.Summary) *usage.Meta {
 	seconds := float64(sum.Counters.Entries) / (l.entriesPerSecond * (0.9 + 0.02*float64(night%11)))
-	size := l.volume.capacity[0]
+	size := l.capacity[0]
 	if night >= l.nights*55/100 {
-		size = l.volume.capacity[1]
+		size = l.capacity[1]
 	}
 	capacity := usage.Capacity{Size: usage.ByteCount(size), BlockSize: l.blockSize, Source: "statfs"}
 	// Metadata, logs and what is deleted but still open are in no directory.

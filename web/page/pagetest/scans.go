@@ -51,7 +51,8 @@ func scans() page.Scans {
 	outcome(2, usage.Complete, usage.Partial, "14 entries could not be read")
 	p.Items[2].Counters.Errors = 14
 	outcome(4, usage.Complete, usage.Suspect, "96.2% of the entries of the scan before are gone")
-	outcome(5, usage.Failed, "", "the root /gpfs/scratch did not answer within 30 seconds: is the mount alive? Try stat -f /gpfs/scratch")
+	outcome(5, usage.Failed, "",
+		"the root /gpfs/scratch did not answer within 30 seconds: is the mount alive? Try stat -f /gpfs/scratch")
 	outcome(6, usage.Interrupted, "", "the process that ran it is gone")
 	outcome(7, usage.Cancelled, "", "")
 	outcome(9, usage.Complete, usage.Unverified, hostileNames()[0])
