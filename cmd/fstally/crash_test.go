@@ -141,6 +141,21 @@ func TestInterruptFromTheTerminal(t *testing.T) {
 	}
 }
 
+func TestInterruptedScanTellsSo(t *testing.T) {
+	site := newCrashSite(t)
+	scan := command(t.Context(), t, site.dataDir, "scan", "--walkers=1", "--ops-limit=2", site.root)
+	if err := scan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "scanning", func() bool { return len(site.scanners(t)) == 1 })
+	_ = scan.Process.Signal(os.Interrupt)
+	_ = scan.Wait()
+	if code := scan.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	site.gone(t)
+}
+
 // importing starts a program whose scan is complete and whose import is held up
 // by a lock; the connection that holds it is lost with the server.
 func (c crashSite) importing(t *testing.T) *program {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fstally/internal/embeddedpg"
+	"fstally/internal/jobs"
 	"fstally/internal/postgres"
 	"fstally/internal/result"
 	"fstally/internal/usage"
@@ -84,7 +85,7 @@ func exitCode(err error) int {
 		return exitNotFound
 	case errors.As(err, &conflict):
 		return exitConflict
-	case errors.Is(err, context.Canceled):
+	case isAny(err, context.Canceled, jobs.ErrStopped):
 		return exitInterrupted
 	case errors.As(err, new(databaseError)), postgres.FromDatabase(err):
 		return exitDatabase

@@ -36,11 +36,11 @@ const (
 	finalTimeout   = 10 * time.Second // to tell the store how a scan ended when everything stops
 )
 
-// Why a scan is stopped from outside.
-var (
-	errCancelled = errors.New("cancelled")
-	errStopped   = errors.New("fstally was stopped while the scan ran")
-)
+// errCancelled: somebody asked for the end of this scan.
+var errCancelled = errors.New("cancelled")
+
+// ErrStopped is what RunScan returns when its ctx ends.
+var ErrStopped = errors.New("fstally was stopped while the scan ran")
 
 // Run recovers, then runs queued scans until
 // ctx ends, and returns when all children have ended.
@@ -119,7 +119,7 @@ func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
 	case errors.Is(err, errCancelled):
 		state = usage.Cancelled
 	case ctx.Err() != nil:
-		state, err = usage.Interrupted, errStopped
+		state, err = usage.Interrupted, ErrStopped
 	case errors.Is(err, errKilled):
 		state = usage.Interrupted
 	}
