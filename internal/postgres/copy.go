@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,40 +31,26 @@ func (im *importer) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// rows feeds COPY. pgx encodes a row before it asks for the next, so that one
-// buffer serves all.
-type rows struct {
-	n, next int
-	buf     []any
-	row     func(i int, buf []any) []any
-}
-
-// Next is called by pgx.
-func (r *rows) Next() bool { r.next++; return r.next <= r.n }
-
-// Values is called by pgx.
-func (r *rows) Values() ([]any, error) {
-	r.buf = r.row(r.next-1, r.buf[:0])
-	return r.buf, nil
-}
-
-// Err is called by pgx.
-func (r *rows) Err() error { return nil }
-
+// copy copies n rows, of which row makes the one of index i.
 func (im *importer) copy(
-	ctx context.Context, table string, columns []string, n int, row func(i int, buf []any) []any,
+	ctx context.Context, table string, columns []string, n int, row func(i int, r *copyRow),
 ) error {
 	if n == 0 {
 		return nil
 	}
-	if _, err := im.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, &rows{n: n, row: row}); err != nil {
+	sql := fmt.Sprintf(`COPY %s (%s) FROM STDIN BINARY`, pgx.Identifier{table}.Sanitize(), strings.Join(columns, ", "))
+	if _, err := im.tx.Conn().PgConn().CopyFrom(ctx, newCopyReader(len(columns), n, row), sql); err != nil {
 		return fmt.Errorf("copy into %s: %w", table, err)
 	}
 	return nil
 }
 
 // detail starts a row of a partitioned table.
-func (im *importer) detail(buf []any) []any { return append(buf, int16(im.tier), im.day, im.ScanID) }
+func (im *importer) detail(r *copyRow) {
+	r.int2(int16(im.tier))
+	r.date(im.day)
+	r.int8(im.ScanID)
+}
 
 // key returns how a value is stored.
 func (im *importer) key(d usage.Dimension, v usage.Value) int64 {
@@ -83,11 +70,12 @@ func (im *importer) copyCube(ctx context.Context) error {
 	columns := measureNames(
 		"tier", "day", "scan_id", "uid", "gid", "file_type_id", "fileset_id", "pool", "size_class", "age_class")
 	cells := im.Summary.Cells
-	return im.copy(ctx, "usage", columns, len(cells), func(i int, buf []any) []any {
+	return im.copy(ctx, "usage", columns, len(cells), func(i int, r *copyRow) {
 		c := &cells[i]
-		buf = append(im.detail(buf), int64(c.UID), int64(c.GID), im.types[c.Type], im.filesets[c.Fileset],
-			int64(c.Pool), int16(c.SizeClass), int16(c.AgeClass))
-		return measureValues(buf, c.Measures)
+		im.detail(r)
+		r.int8(int64(c.UID), int64(c.GID), im.types[c.Type], im.filesets[c.Fileset], int64(c.Pool))
+		r.int2(int16(c.SizeClass), int16(c.AgeClass))
+		r.measures(&c.Measures)
 	})
 }
 
@@ -168,20 +156,26 @@ func (im *importer) copyMarginals(ctx context.Context) error {
 			cmp.Compare(a.key.first, b.key.first), cmp.Compare(a.key.second, b.key.second))
 	})
 	columns := measureNames("filesystem_id", "scan_id", "dimension", "key", "key2")
-	return im.copy(ctx, "marginal", columns, len(rows), func(i int, buf []any) []any {
-		r := &rows[i]
-		buf = append(buf, im.FileSystemID, im.ScanID, int16(r.dimension), r.key.first, r.key.second)
-		return measureValues(buf, *r.Measures)
+	return im.copy(ctx, "marginal", columns, len(rows), func(i int, r *copyRow) {
+		m := &rows[i]
+		r.int8(im.FileSystemID, im.ScanID)
+		r.int2(int16(m.dimension))
+		r.int8(m.key.first, m.key.second)
+		r.measures(m.Measures)
 	})
 }
 
 func (im *importer) copySizes(ctx context.Context) error {
 	columns := []string{"tier", "day", "scan_id", "dimension", "key", "by", "bucket", "files", "size", "allocated"}
 	cells := im.Summary.Sizes
-	return im.copy(ctx, "size_histogram", columns, len(cells), func(i int, buf []any) []any {
+	return im.copy(ctx, "size_histogram", columns, len(cells), func(i int, r *copyRow) {
 		c := &cells[i]
-		return append(im.detail(buf), int16(dimensionOf(c.Dimension)), im.key(c.Dimension, c.Value),
-			histogramBy(c.By), int16(c.Bucket), c.Files, bytesValue(c.Size), bytesValue(c.Allocated))
+		im.detail(r)
+		r.int2(int16(dimensionOf(c.Dimension)))
+		r.int8(im.key(c.Dimension, c.Value))
+		r.int2(histogramBy(c.By), int16(c.Bucket))
+		r.int8(c.Files)
+		r.bytes(c.Size, c.Allocated)
 	})
 }
 
@@ -209,20 +203,25 @@ func (im *importer) copySizeTotals(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.bucket, b.bucket))
 	})
 	columns := []string{"scan_id", "by", "bucket", "files", "size", "allocated"}
-	return im.copy(ctx, "size_total", columns, len(keys), func(i int, buf []any) []any {
+	return im.copy(ctx, "size_total", columns, len(keys), func(i int, r *copyRow) {
 		t := totals[keys[i]]
-		return append(buf, im.ScanID, keys[i].by, int16(keys[i].bucket), t.Files, bytesValue(t.Size), bytesValue(t.Allocated))
+		r.int8(im.ScanID)
+		r.int2(keys[i].by, int16(keys[i].bucket))
+		r.int8(t.Files)
+		r.bytes(t.Size, t.Allocated)
 	})
 }
 
 func (im *importer) copyAges(ctx context.Context) error {
 	columns := measureNames("tier", "day", "scan_id", "dimension", "key", "clock", "class")
 	cells := im.Summary.Ages
-	return im.copy(ctx, "age_histogram", columns, len(cells), func(i int, buf []any) []any {
+	return im.copy(ctx, "age_histogram", columns, len(cells), func(i int, r *copyRow) {
 		c := &cells[i]
-		buf = append(im.detail(buf), int16(dimensionOf(c.Dimension)), im.key(c.Dimension, c.Value),
-			clockNumber(c.Clock), int16(c.Class))
-		return measureValues(buf, c.Measures)
+		im.detail(r)
+		r.int2(int16(dimensionOf(c.Dimension)))
+		r.int8(im.key(c.Dimension, c.Value))
+		r.int2(clockNumber(c.Clock), int16(c.Class))
+		r.measures(&c.Measures)
 	})
 }
 
@@ -234,27 +233,31 @@ func (im *importer) copyDirectories(ctx context.Context) error {
 	columns := measureNames(
 		"tier", "day", "scan_id", "preorder", "last", "parent", "path_id", "uid", "gid", "fileset_id", "newest")
 	dirs := im.Summary.Directories
-	return im.copy(ctx, "directory", columns, len(dirs), func(i int, buf []any) []any {
+	return im.copy(ctx, "directory", columns, len(dirs), func(i int, r *copyRow) {
 		d := &dirs[i]
-		buf = append(im.detail(buf), int32(i), int32(d.Last), int32(d.Parent), paths[i],
-			int64(d.UID), int64(d.GID), im.filesets[d.Fileset], d.Newest)
-		return measureValues(buf, d.Measures)
+		im.detail(r)
+		r.int4(int32(i), int32(d.Last), int32(d.Parent))
+		r.int8(paths[i], int64(d.UID), int64(d.GID), im.filesets[d.Fileset], d.Newest)
+		r.measures(&d.Measures)
 	})
 }
 
 func (im *importer) copyProblems(ctx context.Context) error {
 	failures, skipped := im.Summary.Errors, im.Summary.Skipped
-	columns := []string{"scan_id", "op", "errno", "message", "count", "paths"}
-	err := im.copy(ctx, "scan_error", columns, len(failures), func(i int, buf []any) []any {
-		e := &failures[i]
-		return append(buf, im.ScanID, printable(e.Op), printable(e.Errno), printable(e.Message), e.Count, blobs(e.Paths))
-	})
-	if err != nil {
-		return err
+	const insertErrors = `INSERT INTO scan_error (scan_id, op, errno, message, count, paths) VALUES ($1, $2, $3, $4, $5, $6)`
+	const insertSkipped = `INSERT INTO scan_skipped (scan_id, reason, count, paths) VALUES ($1, $2, $3, $4)`
+	var batch pgx.Batch // a few kinds of each
+	for _, e := range failures {
+		batch.Queue(insertErrors, im.ScanID, printable(e.Op), printable(e.Errno), printable(e.Message), e.Count, blobs(e.Paths))
 	}
-	columns = []string{"scan_id", "reason", "count", "paths"}
-	return im.copy(ctx, "scan_skipped", columns, len(skipped), func(i int, buf []any) []any {
-		k := &skipped[i]
-		return append(buf, im.ScanID, printable(string(k.Reason)), k.Count, blobs(k.Paths))
-	})
+	for _, k := range skipped {
+		batch.Queue(insertSkipped, im.ScanID, printable(string(k.Reason)), k.Count, blobs(k.Paths))
+	}
+	if batch.Len() == 0 {
+		return nil
+	}
+	if err := im.tx.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("store what could not be read: %w", err)
+	}
+	return nil
 }

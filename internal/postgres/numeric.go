@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -45,15 +44,6 @@ func (n *numeric) ScanNumeric(v pgtype.Numeric) error {
 	return nil
 }
 
-// bytesValue returns b as an argument of COPY: small numbers, nearly all, as
-// int64, which pgx encodes without big integers.
-func bytesValue(b usage.Bytes) any {
-	if hi, lo := b.Words(); hi == 0 && lo <= math.MaxInt64 {
-		return int64(lo)
-	}
-	return numeric(b)
-}
-
 // measureColumns are the six measures in the order of usage.AllMeasures, as
 // every table has them.
 const measureColumns = "files, inodes, size, allocated, slack, offline"
@@ -68,12 +58,6 @@ func measureNames(others ...string) []string {
 		others = append(others, string(m))
 	}
 	return others
-}
-
-// measureValues appends the measures for COPY.
-func measureValues(row []any, m usage.Measures) []any {
-	return append(row, m.Files, m.Inodes,
-		bytesValue(m.Size), bytesValue(m.Allocated), bytesValue(m.Slack), bytesValue(m.Offline))
 }
 
 // measureTargets returns where the measures of a row are scanned to.
