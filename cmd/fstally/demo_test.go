@@ -38,13 +38,16 @@ func checkDemo(t *testing.T, p *program) {
 	if len(answer.Items) != 2 {
 		t.Fatalf("file systems: %+v", answer.Items)
 	}
+	paths := []string{"/"}
 	for _, fs := range answer.Items {
 		if !fs.Demo || fs.CurrentScan.Day != "2026-06-30" {
 			t.Errorf("file system %+v", fs)
 		}
-		text := p.page("/fs/" + fs.Name + "/capacity").Text()
-		if !strings.Contains(text, "Invented data.") {
-			t.Errorf("the page of %s does not say that it is invented", fs.Name)
+		paths = append(paths, "/fs/"+fs.Name+"/capacity", "/fs/"+fs.Name+"/files")
+	}
+	for _, path := range paths {
+		if !strings.Contains(p.page(path).Text(), "Invented data.") {
+			t.Errorf("%s does not say that it is invented", path)
 		}
 	}
 	var top struct{ Items []struct{ Name string } }

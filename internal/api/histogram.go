@@ -66,7 +66,7 @@ type histogramInput struct {
 func (a *api) registerHistogram() {
 	register(a, operation{
 		id: "histogram", method: http.MethodGet, path: "/filesystems/{fs}/histogram", list: true,
-		errors: []int{http.StatusNotFound}, summary: "Regular files by their size",
+		errors: []int{http.StatusNotFound, http.StatusGone}, summary: "Regular files by their size",
 	}, a.histogram)
 }
 

@@ -51,6 +51,9 @@ func (a *api) problem(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &ready):
 		return ready
+	case errors.Is(err, usage.ErrThinned):
+		return huma.Error410Gone("The details of this scan are no longer kept, only its sums are: " +
+			"leave out the filter or choose another scan.")
 	case errors.Is(err, usage.ErrNotFound):
 		return huma.Error404NotFound("not found")
 	case errors.As(err, &busy):

@@ -85,7 +85,7 @@ type topUsersInput struct {
 }
 
 func (a *api) registerUsage() {
-	errors := []int{http.StatusNotFound}
+	errors := []int{http.StatusNotFound, http.StatusGone}
 	register(a, operation{
 		id: "usage", method: http.MethodGet, path: "/filesystems/{fs}/usage", list: true, errors: errors,
 		summary: "The usage of one scan by one dimension, filtered",

@@ -63,6 +63,10 @@ func explain(ctx context.Context, err error) (e *pageError, internal bool) {
 	switch {
 	case errors.As(err, &told):
 		return told, false
+	case errors.Is(err, usage.ErrThinned):
+		return &pageError{
+			http.StatusGone, "The details of this scan are no longer kept", "Its sums are: take another scan, or no filter.",
+		}, false
 	case errors.Is(err, usage.ErrNotFound):
 		return &pageError{http.StatusNotFound, "This does not exist", "It may have been removed: check the address."}, false
 	case errors.As(err, &conflict) && conflict.Conflict():

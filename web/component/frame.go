@@ -72,6 +72,15 @@ type ShownScan struct {
 	Latest   bool  // it is the current scan of its file system
 }
 
+// invented reports whether the page shows demo data: of its file system or, on a
+// page of none, of any.
+func (f Frame) invented() bool {
+	if f.FileSystem != nil {
+		return f.FileSystem.Demo
+	}
+	return slices.ContainsFunc(f.FileSystems, func(fs usage.FileSystem) bool { return fs.Demo })
+}
+
 // URL returns the address of a path of the site, such as "/login", under the
 // site's base path. It is the only place where addresses are made.
 func (f Frame) URL(path string, params url.Values) string {

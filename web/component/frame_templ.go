@@ -1067,8 +1067,8 @@ func notices(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if f.FileSystem != nil && f.FileSystem.Demo {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<p class=\"notice\" role=\"note\"><b>Invented data.</b> This file system was made by <code>fstally demo</code>.</p>")
+		if f.invented() {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<p class=\"notice\" role=\"note\"><b>Invented data.</b> What is shown here was made by <code>fstally demo</code>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
