@@ -27,6 +27,7 @@ type cli struct {
 	Version versionCmd `cmd:"" help:"Show the version."`
 
 	PostgresSupervisor postgresSupervisorCmd `cmd:"" hidden:""`
+	InspectRoot        inspectRootCmd        `cmd:"" hidden:""`
 
 	DatabaseURL   string `env:"FSTALLY_DATABASE_URL" placeholder:"URL" help:"Postgres to use, such as postgres://fstally@db/fstally. Without it fstally runs a private one in the data directory."`
 	DataDir       string `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
@@ -58,8 +59,9 @@ type app struct {
 	given          func(string) bool // whether a flag is on the command line, and not only in the environment
 }
 
-// run reads the command line and does what it says. Flags that name an
-// environment variable in their help take it from the process itself.
+// run reads the command line, of which the first word is the path of this
+// program, and does what it says. Flags that name an environment variable in
+// their help take it from the process itself.
 func run(
 	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
 ) error {
@@ -75,6 +77,7 @@ func run(
 	if err != nil {
 		return fmt.Errorf("set up the command line: %w", err)
 	}
+	executable, args := args[0], args[1:]
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -95,6 +98,7 @@ func run(
 	if err != nil {
 		return err
 	}
+	a.executable = executable
 	a.given = func(flag string) bool {
 		return slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
 	}
@@ -121,12 +125,8 @@ func newApp(c *cli, getenv func(string) string, stdin io.Reader, stdout, stderr 
 		}
 		c.DataDir = dir
 	}
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
 	return &app{
-		cli: c, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, location: location, executable: executable,
+		cli: c, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, location: location,
 		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
 	}, nil
 }

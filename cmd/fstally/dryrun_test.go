@@ -24,7 +24,7 @@ import (
 func dryRunOf(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	args = append([]string{"scan", "--dry-run", "--format", "json"}, args...)
+	args = append([]string{"", "scan", "--dry-run", "--format", "json"}, args...)
 	if err := run(t.Context(), args, os.Getenv, strings.NewReader(""), &stdout, &stderr); err != nil {
 		t.Fatalf("fstally %q: %v\n%s", args, err, stderr.Bytes())
 	}

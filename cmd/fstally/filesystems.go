@@ -14,7 +14,6 @@ import (
 	"fstally/internal/fileset"
 	"fstally/internal/postgres"
 	"fstally/internal/usage"
-	"fstally/internal/walk"
 )
 
 // settings are the flags that say how a file system is scanned and divided.
@@ -97,11 +96,11 @@ func (c fsAddCmd) Run(ctx context.Context, a *app) error {
 	if err := usage.ValidateName(c.Name); err != nil {
 		return usageError{err}
 	}
-	mount, err := walk.Inspect(ctx, c.Path)
+	root, err := a.inspect(ctx, c.Path)
 	if err != nil {
 		return err
 	}
-	fs, err := c.newFileSystem(c.Name, mount.Root)
+	fs, err := c.newFileSystem(c.Name, root)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
+	executable, err := os.Executable()
+	if err == nil {
+		err = run(ctx, append([]string{executable}, os.Args[1:]...), os.Getenv, os.Stdin, os.Stdout, os.Stderr)
+	}
 	stop()
 	os.Exit(tell(os.Stderr, err))
 }

@@ -77,6 +77,11 @@ func (c scanCmd) engine() walk.Engine {
 
 // scan runs the scan in this process.
 func (c scanCmd) scan(ctx context.Context, a *app, progress func(usage.Progress)) (*result.Result, error) {
+	if !c.Child { // the supervisor of a child has looked, and can leave it behind
+		if _, err := a.inspect(ctx, c.Path); err != nil {
+			return nil, err
+		}
+	}
 	o, err := c.options(progress)
 	if err != nil {
 		return nil, err
@@ -129,7 +134,7 @@ func (c scanCmd) toFile(ctx context.Context, a *app) error {
 
 // store scans in a child process and imports its result.
 func (c scanCmd) store(ctx context.Context, a *app) error {
-	mount, err := walk.Inspect(ctx, c.Path)
+	root, err := a.inspect(ctx, c.Path)
 	if err != nil {
 		return err
 	}
@@ -137,7 +142,7 @@ func (c scanCmd) store(ctx context.Context, a *app) error {
 		return err
 	}
 	return a.use(ctx, func(d *database) error {
-		fs, err := a.register(ctx, d, mount.Root, c.Name, c.settings)
+		fs, err := a.register(ctx, d, root, c.Name, c.settings)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"fstally/internal/api"
 	"fstally/internal/server"
 	"fstally/internal/usage"
-	"fstally/internal/walk"
 )
 
 type serveCmd struct {
@@ -43,12 +42,12 @@ const (
 
 // Run serves until ctx ends or the database goes away.
 func (c serveCmd) Run(ctx context.Context, a *app) error {
-	mounts, err := c.inspect(ctx) // before anything is made or started
+	roots, err := c.inspect(ctx, a) // before anything is made or started
 	if err != nil {
 		return err
 	}
 	return c.withStore(ctx, a, func(d *database, listener net.Listener, token string) error {
-		return c.serve(ctx, a, d, listener, token, func() error { return c.queueScans(ctx, a, d, mounts) })
+		return c.serve(ctx, a, d, listener, token, func() error { return c.queueScans(ctx, a, d, roots) })
 	})
 }
 
@@ -130,21 +129,20 @@ func (c webFlags) hosts() []string {
 }
 
 // inspect checks all paths, so that a wrong one is told before anything starts.
-func (c serveCmd) inspect(ctx context.Context) ([]walk.Mount, error) {
-	var mounts []walk.Mount
+func (c serveCmd) inspect(ctx context.Context, a *app) (roots []string, err error) {
 	for _, path := range c.Paths {
-		mount, err := walk.Inspect(ctx, path)
+		root, err := a.inspect(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		mounts = append(mounts, mount)
+		roots = append(roots, root)
 	}
-	return mounts, nil
+	return roots, nil
 }
 
-func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []walk.Mount) error {
-	for _, mount := range mounts {
-		fs, err := a.register(ctx, d, mount.Root, "", c.settings)
+func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, roots []string) error {
+	for _, root := range roots {
+		fs, err := a.register(ctx, d, root, "", c.settings)
 		if err != nil {
 			return err
 		}
@@ -155,7 +153,7 @@ func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, mounts []
 			}
 			a.log.InfoContext(ctx, "a scan is queued or running already", "filesystem", fs.Name, "scan", id)
 		}
-		_, _ = fmt.Fprintf(a.stdout, "Scanning %s as file system %s.\n", usage.Escape(mount.Root), fs.Name)
+		_, _ = fmt.Fprintf(a.stdout, "Scanning %s as file system %s.\n", usage.Escape(root), fs.Name)
 	}
 	return nil
 }
