@@ -248,7 +248,8 @@ func (im *importer) copyProblems(ctx context.Context) error {
 	const insertSkipped = `INSERT INTO scan_skipped (scan_id, reason, count, paths) VALUES ($1, $2, $3, $4)`
 	var batch pgx.Batch // a few kinds of each
 	for _, e := range failures {
-		batch.Queue(insertErrors, im.ScanID, printable(e.Op), printable(e.Errno), printable(e.Message), e.Count, blobs(e.Paths))
+		batch.Queue(insertErrors,
+			im.ScanID, printable(e.Op), printable(e.Errno), printable(e.Message), e.Count, blobs(e.Paths))
 	}
 	for _, k := range skipped {
 		batch.Queue(insertSkipped, im.ScanID, printable(string(k.Reason)), k.Count, blobs(k.Paths))

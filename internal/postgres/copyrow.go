@@ -51,7 +51,7 @@ func (r *copyRow) date(day time.Time) {
 	r.int4(int32((day.Unix() - epoch.Unix()) / secondsPerDay))
 }
 
-// bytes appends numeric columns: digits to the base of 10,000, the first first
+// bytes appends numeric columns: digits to the base of 10,000, the highest first
 // (src/backend/utils/adt/numeric.c, numeric_recv).
 func (r *copyRow) bytes(values ...usage.Bytes) {
 	for _, v := range values {

@@ -23,6 +23,7 @@ func TestJudge(t *testing.T) {
 	halfBefore := with(func(o *outcome) {
 		o.Entries, o.Allocated, o.Suspicion = 510, usage.ByteCount(1<<29+1000), "shrunk"
 	})
+	partBefore := with(func(o *outcome) { o.Suspicion = "parts" })
 	squashed := with(func(o *outcome) { o.Squashed = 501 })
 	for name, tc := range map[string]struct {
 		now       outcome
@@ -54,6 +55,8 @@ func TestJudge(t *testing.T) {
 		"a part, first":    {now: with(func(o *outcome) { o.Parts = []string{"a", "b"} }), verdict: usage.Unverified, reason: "2 directories"},
 		"a part, later": {now: with(func(o *outcome) { o.Parts = []string{"a"} }), previous: &whole, verdict: usage.Suspect,
 			suspicion: "parts", reason: "Only a part"},
+		"a part, third time": {now: with(func(o *outcome) { o.Parts = []string{"a"} }), previous: &whole,
+			earlier: []outcome{partBefore, partBefore}, verdict: usage.Suspect, suspicion: "parts"},
 		"first squashed":  {now: squashed, verdict: usage.Clean},
 		"half squashed":   {now: with(func(o *outcome) { o.Squashed = 500 }), previous: &whole, verdict: usage.Clean},
 		"several":         {now: half, identity: "uuid-2", previous: &whole, verdict: usage.Suspect, suspicion: "identity,shrunk"},

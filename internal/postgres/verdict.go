@@ -86,7 +86,7 @@ func judge(now outcome, identity string, previous *outcome, earlier []outcome) j
 		reasons = append(reasons, partialReason(now))
 	}
 	if j.suspicion != "" {
-		if confirmed(now, j.suspicion, earlier) {
+		if len(now.Parts) == 0 && confirmed(now, j.suspicion, earlier) { // a part never becomes the whole
 			reasons = append(reasons, "It is believed because the two scans before found the same.")
 			j.suspicion = ""
 		} else {
