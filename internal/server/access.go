@@ -86,7 +86,8 @@ func withoutToken(u *url.URL) string {
 }
 
 func (s *site) authorized(r *http.Request) bool {
-	if token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") { // in any case, RFC 9110 section 11.1
 		return s.isToken(strings.TrimSpace(token))
 	}
 	cookie, err := r.Cookie(s.cookieName())
