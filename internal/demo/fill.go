@@ -34,7 +34,7 @@ func (e *NotEmptyError) Conflict() bool { return true }
 // first of each week. Those of the first of each month it keeps for ever.
 const (
 	nightlyKept = 60
-	weeklyKept  = 365
+	weeklyKept  = 183
 )
 
 // ahead is how many nights are made while one is imported.

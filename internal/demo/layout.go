@@ -182,7 +182,7 @@ func (l *layout) addUnits(a *area, bytes float64, fields map[string][]profile) {
 	choose := func(list []profile, odds, factor float64, always int) {
 		for i, p := range list {
 			if r.Float64() < odds || i == always {
-				weight := factor * p.share * math.Exp(1.1*r.NormFloat64())
+				weight := factor * p.share * math.Exp(0.9*r.NormFloat64())
 				types, sum = append(types, chosen{p, weight}), sum+weight
 			}
 		}
@@ -190,9 +190,11 @@ func (l *layout) addUnits(a *area, bytes float64, fields map[string][]profile) {
 	field := fields[a.owner.field]
 	shares := make([]float64, len(field))
 	for i, p := range field {
-		shares[i] = p.share
+		if p.size > float64(8*mib) { // large data needs a type of large files
+			shares[i] = p.share
+		}
 	}
-	choose(field, l.variety, 1, weighted(r, shares)) // large data needs a type of large files
+	choose(field, l.variety, 1, weighted(r, shares))
 	choose(fields[common], 0.05, l.small, -1)
 	var files float64
 	for _, t := range types {
@@ -217,16 +219,16 @@ func (l *layout) addUnits(a *area, bytes float64, fields map[string][]profile) {
 }
 
 // addFiles adds files of one type as three units around the typical size, and
-// returns how many there are.
+// some empty ones where files are small. It returns how many there are.
 func (l *layout) addFiles(a *area, fileType string, bytes, size float64) float64 {
 	r := l.rand
 	count := max(1, bytes/(size*(0.3*0.35+0.5+0.2*2.9)))
-	for _, part := range []struct{ files, size float64 }{{0.3, 0.35}, {0.5, 1}, {0.2, 2.9}} {
+	for _, part := range []struct{ files, size float64 }{{0.3, 0.35}, {0.5, 1}, {0.2, 2.9}, {0.04, 0}} {
 		n := count * part.files
-		if n < 0.6 && part.size != 1 {
+		if n < 0.6 && part.size != 1 || part.size == 0 && (size > float64(256*kib) || r.IntN(3) > 0) {
 			continue
 		}
-		each := max(1, int64(size*part.size*math.Exp2(0.5*(r.Float64()-0.5))))
+		each := int64(size * part.size * math.Exp2(0.5*(r.Float64()-0.5)))
 		l.units = append(l.units, unit{
 			key: usage.Key{
 				UID: a.owner.uid, GID: a.owner.gid, Type: fileType, Fileset: a.fileset,

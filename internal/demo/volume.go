@@ -46,7 +46,7 @@ func volumes() []volume {
 	return []volume{{
 		name: "scratch", root: "/gpfs/demo/scratch", fsType: "gpfs", identity: "gpfs_demo_scratch",
 		walkers: 4, opsLimit: 0, startHour: 0, entriesPerSecond: 52_000,
-		bytes: 4.1 * 1024 * float64(tib), growth: 0.16, variety: 0.23, small: 1, members: 1,
+		bytes: 4.1 * 1024 * float64(tib), growth: 0.16, variety: 0.2, small: 1, members: 1,
 		// Files that nobody has touched for three months are purged, most of them.
 		turnover: [ages]float64{0.03, 0.015, 0.012, 0.02, 0.02, 0.008, 0.003, 0.0005},
 		capacity: [2]int64{4600 * tib, 5600 * tib}, blockSize: 8 * mib,
@@ -61,7 +61,7 @@ func volumes() []volume {
 	}, {
 		name: "projects", root: "/net/demo/projects", fsType: "nfs", identity: "nas-demo:/export/projects",
 		walkers: 4, opsLimit: 2000, startHour: 1, entriesPerSecond: 21_000,
-		bytes: 690 * float64(tib), growth: 0.21, variety: 0.26, small: 5, members: 0.93,
+		bytes: 690 * float64(tib), growth: 0.21, variety: 0.25, small: 5, members: 0.93,
 		turnover: [ages]float64{0.012, 0.004, 0.002, 0.001, 0.0006, 0.0003, 0.0001, 0.0001},
 		capacity: [2]int64{640 * tib, 880 * tib}, blockSize: mib, inodes: math.MaxInt32,
 		geometry: func(size int64) int64 { return roundUp(size, 4*kib) }, // XFS behind the server
