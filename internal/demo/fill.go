@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,9 +40,9 @@ const (
 // ahead is how many nights are made while one is imported.
 const ahead = 2
 
-// Fill fills an empty store, both file systems at a time. progress is told how
-// many nights are done, by one goroutine at a time or several. After an error
-// the store is incomplete, and of no use.
+// Fill fills an empty store, both file systems at a time. progress is told after
+// each night how many are done, one call at a time. After an error the store is
+// incomplete, and of no use.
 func Fill(ctx context.Context, store Store, o Options, progress func(done, total int)) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -56,7 +56,14 @@ func Fill(ctx context.Context, store Store, o Options, progress func(done, total
 	}
 	people := newSite(rand.New(rand.NewPCG(o.Seed, 0)), o.Users) //nolint:gosec // the same each time on purpose
 	total := len(volumes()) * o.nights()
-	var done atomic.Int64
+	var mu sync.Mutex
+	done := 0
+	finish := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		progress(done, total)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for i, v := range volumes() {
 		fs, err := store.AddFileSystem(ctx, v.fileSystem())
@@ -80,7 +87,7 @@ func Fill(ctx context.Context, store Store, o Options, progress func(done, total
 						return err
 					}
 				}
-				progress(int(done.Add(1)), total)
+				finish()
 			}
 			return nil
 		})
