@@ -28,6 +28,9 @@ type Options struct {
 	// AsyncCommit lets commits not wait for the disk. A crash may then lose the
 	// last imports, and nothing else: for a store that can be made anew.
 	AsyncCommit bool
+	// Tracer is told of every statement but COPY: for tests and benchmarks of what
+	// a page asks for. nil for none.
+	Tracer pgx.QueryTracer
 }
 
 // connectTimeout bounds the wait for a server that does not answer, where the
@@ -64,6 +67,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if opts.AsyncCommit {
 		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	}
+	config.ConnConfig.Tracer = opts.Tracer
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
