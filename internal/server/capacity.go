@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"fstally/internal/report"
 	"fstally/internal/usage"
@@ -38,29 +39,12 @@ func (s *site) capacity(r *http.Request) (answer, error) {
 		return other, err
 	}
 
-	points, err := s.history(ctx, f)
+	points, err := s.history(ctx, f, usage.HistoryQuery{})
 	if err != nil {
 		return answer{}, err
 	}
-	var day, week []usage.Scan // at most one each
-	if p := report.Baseline(points, &f.Scan.Scan, 1); p != nil {
-		day = append(day, p.Scan)
-	}
-	if p := report.Baseline(points, &f.Scan.Scan, 7); p != nil {
-		week = append(week, p.Scan)
-	}
-	for _, list := range []struct {
-		d     usage.Dimension
-		into  *component.Ranking
-		since []usage.Scan
-	}{
-		{usage.User, &model.Users, slices.Concat(day, week)},
-		{usage.Type, &model.Types, day},
-		{usage.Fileset, &model.Filesets, day},
-	} {
-		if *list.into, err = s.ranking(ctx, f, list.d, list.since...); err != nil {
-			return answer{}, err
-		}
+	if model.Users, model.Types, model.Filesets, err = s.rankings(ctx, f, points); err != nil {
+		return answer{}, err
 	}
 	model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), f.Scan.ID)
 	if err != nil {
@@ -72,9 +56,10 @@ func (s *site) capacity(r *http.Request) (answer, error) {
 	return answer{content: page.CapacityPage(model), status: http.StatusOK}, nil
 }
 
-// history returns all published scans of the file system.
-func (s *site) history(ctx context.Context, f *component.Frame) ([]usage.Point, error) {
-	history, err := s.Reader.History(ctx, Scope(ctx), usage.HistoryQuery{FileSystemID: f.FileSystem.ID, By: f.By})
+// history returns published scans of the file system, within the days of q.
+func (s *site) history(ctx context.Context, f *component.Frame, q usage.HistoryQuery) ([]usage.Point, error) {
+	q.FileSystemID, q.By = f.FileSystem.ID, f.By
+	history, err := s.Reader.History(ctx, Scope(ctx), q)
 	if err != nil {
 		return nil, fmt.Errorf("history of %s: %w", f.FileSystem.Name, err)
 	}
@@ -84,25 +69,71 @@ func (s *site) history(ctx context.Context, f *component.Frame) ([]usage.Point, 
 	return history.Points, nil
 }
 
-// ranking returns the head of a list of the shown scan, compared with others.
+// ranking returns a part of a list of the shown scan, compared with others. Of q,
+// the scan and the order are those of the page.
 func (s *site) ranking(
-	ctx context.Context, f *component.Frame, d usage.Dimension, since ...usage.Scan,
+	ctx context.Context, f *component.Frame, q usage.Query, since ...usage.Scan,
 ) (component.Ranking, error) {
-	table, err := s.Reader.Usage(ctx, Scope(ctx), usage.Query{ScanID: f.Scan.ID, GroupBy: d, By: f.By, Limit: topN})
+	q.ScanID, q.By = f.Scan.ID, f.By
+	table, err := s.Reader.Usage(ctx, Scope(ctx), q)
 	if err != nil {
-		return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", f.Scan.ID, d, err)
+		return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", q.ScanID, q.GroupBy, err)
 	}
-	ranking := component.Ranking{Top: report.NewTop(d, f.By, table)}
+	ranking := component.Ranking{Top: report.NewTop(q.GroupBy, q.By, table), All: f.ListURL(q.GroupBy)}
 	for _, scan := range since {
-		before, err := s.Reader.UsageOf(ctx, Scope(ctx), scan.ID, d, ranking.Keys())
+		before, err := s.Reader.UsageOf(ctx, Scope(ctx), scan.ID, q.GroupBy, ranking.Keys())
 		if err != nil {
-			return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, d, err)
+			return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, q.GroupBy, err)
 		}
 		ranking.Compared = append(ranking.Compared, component.Comparison{
 			Label: between(&scan, &f.Scan.Scan), Since: scan, TopChanges: ranking.ChangesSince(before, scan.Totals),
 		})
 	}
 	return ranking, nil
+}
+
+// rankings reads the heads of the lists of users, types and filesets, each
+// compared with the scans about a day and a week before, as far as there are any.
+func (s *site) rankings(
+	ctx context.Context, f *component.Frame, points []usage.Point,
+) (users, types, filesets component.Ranking, err error) {
+	since := baselines(f, points)
+	group, ctx := errgroup.WithContext(ctx)
+	for d, into := range map[usage.Dimension]*component.Ranking{
+		usage.User: &users, usage.Type: &types, usage.Fileset: &filesets,
+	} {
+		group.Go(func() (err error) {
+			*into, err = s.ranking(ctx, f, usage.Query{GroupBy: d, Limit: topN}, since...)
+			return err
+		})
+	}
+	err = group.Wait()
+	return users, types, filesets, err
+}
+
+// baselines returns the scans about a day and a week before the shown one, out of
+// a history, without those that are not there.
+func baselines(f *component.Frame, points []usage.Point) []usage.Scan {
+	var since []usage.Scan
+	for _, days := range []int{1, 7} {
+		p := report.Baseline(points, &f.Scan.Scan, days)
+		if p != nil && (len(since) == 0 || since[0].ID != p.Scan.ID) {
+			since = append(since, p.Scan)
+		}
+	}
+	return since
+}
+
+// fortnight returns the published scans of the two weeks up to the shown one:
+// those that baselines looks for.
+func (s *site) fortnight(ctx context.Context, f *component.Frame) ([]usage.Point, error) {
+	shown, err := time.Parse(time.DateOnly, f.Scan.Day)
+	if err != nil {
+		return nil, fmt.Errorf("day of scan %d: %w", f.Scan.ID, err)
+	}
+	return s.history(ctx, f, usage.HistoryQuery{
+		From: shown.AddDate(0, 0, -14).Format(time.DateOnly), To: shown.AddDate(0, 0, 1).Format(time.DateOnly),
+	})
 }
 
 // between says how many days of the calendar lie between two scans.

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fstally/internal/report"
 	"fstally/internal/usage"
 	"fstally/web/component"
 	"fstally/web/page"
@@ -41,10 +40,11 @@ func (s *site) files(r *http.Request) (answer, error) {
 		return other, err
 	}
 
-	if model.Users, err = s.ranking(ctx, f, usage.User); err != nil {
+	points, err := s.fortnight(ctx, f)
+	if err != nil {
 		return answer{}, err
 	}
-	if model.Filesets, err = s.ranking(ctx, f, usage.Fileset); err != nil {
+	if model.Users, model.Types, model.Filesets, err = s.rankings(ctx, f, points); err != nil {
 		return answer{}, err
 	}
 	types, err := s.Reader.Usage(ctx, Scope(ctx), usage.Query{
@@ -59,8 +59,6 @@ func (s *site) files(r *http.Request) (answer, error) {
 			model.Sizes.Types = append(model.Sizes.Types, row.Key)
 		}
 	}
-	types.Rows = types.Rows[:min(topN, len(types.Rows))]
-	model.Types = component.Ranking{Top: report.NewTop(usage.Type, usage.Files, types)}
 
 	if model.AllSizes, err = s.Reader.SizeHistogram(ctx, Scope(ctx), f.Scan.ID, usage.Size, nil); err != nil {
 		return answer{}, fmt.Errorf("size histogram of scan %d: %w", f.Scan.ID, err)

@@ -7,6 +7,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"fstally/internal/usage"
+	"fstally/web/component"
+	"fstally/web/page"
 	"fstally/web/static"
 )
 
@@ -37,6 +39,9 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/fs/{fs}", s.page(s.fileSystemPage))
 		r.Get("/fs/{fs}/capacity", s.page(s.capacity))
 		r.Get("/fs/{fs}/files", s.page(s.files))
+		for _, d := range page.ListDimensions() {
+			r.Get("/fs/{fs}/"+component.ListFolder(d), s.page(s.list(d)))
+		}
 		r.Get("/fs/{fs}/users/*", s.page(s.entity(usage.User)))
 		r.Get("/fs/{fs}/types/*", s.page(s.entity(usage.Type)))
 		r.Get("/fs/{fs}/filesets/*", s.page(s.entity(usage.Fileset)))

@@ -17,11 +17,15 @@ type Section string
 
 // The sections that are finished; only those are shown.
 const (
+	Overview Section = "overview" // of all file systems, and of none
 	Capacity Section = "capacity"
 	Files    Section = "files"
 	History  Section = "history"
 	Scans    Section = "scans"
 )
+
+// navigated is how many file systems the navigation lists at most.
+const navigated = 20
 
 // Frame is what surrounds every page: which file system and scan it shows, and
 // where its links lead.
@@ -94,7 +98,7 @@ func (f Frame) URL(path string, params url.Values) string {
 // SectionPath returns the path of a section of the shown file system, below the
 // base path.
 func (f Frame) SectionPath(s Section) string {
-	if f.FileSystem == nil {
+	if f.FileSystem == nil || s == Overview {
 		return "/"
 	}
 	return "/fs/" + url.PathEscape(f.FileSystem.Name) + "/" + string(s)
@@ -133,11 +137,52 @@ func (f Frame) EntityURL(d usage.Dimension, key string) string {
 
 // EntityPath returns the path of EntityURL, below the base path.
 func (f Frame) EntityPath(d usage.Dimension, key string) string {
-	folders := map[usage.Dimension]string{usage.User: "users/", usage.Type: "types/", usage.Fileset: "filesets/"}
-	if folders[d] == "" || f.FileSystem == nil {
+	list := f.ListPath(d)
+	if list == "" || d == usage.Group || d == usage.Category {
 		return ""
 	}
-	return f.SectionPath(Section(folders[d] + url.PathEscape(key)))
+	return list + "/" + url.PathEscape(key)
+}
+
+// ListURL returns the address of the whole list of a dimension of the shown file
+// system, by the same measure and for the same scan; "" for dimensions without.
+func (f Frame) ListURL(d usage.Dimension) string {
+	path := f.ListPath(d)
+	if path == "" {
+		return ""
+	}
+	by := ""
+	if f.By != usage.Allocated {
+		by = string(f.By)
+	}
+	return f.URL(path, with(nil, []string{"scan", f.State.Get("scan"), "by", by}))
+}
+
+// ListPath returns the path of ListURL, below the base path.
+func (f Frame) ListPath(d usage.Dimension) string {
+	folder := ListFolder(d)
+	if folder == "" || f.FileSystem == nil {
+		return ""
+	}
+	return f.SectionPath(Section(folder))
+}
+
+// ListFolder is the last part of the path of a dimension's list; "" for those
+// without.
+func ListFolder(d usage.Dimension) string {
+	switch d {
+	case usage.User, usage.Group, usage.Type, usage.Fileset:
+		return string(d) + "s"
+	case usage.Category:
+		return "categories"
+	default:
+		return ""
+	}
+}
+
+// PersonURL returns the address of the page of a user over all file systems.
+func (f Frame) PersonURL(uid string) string {
+	return f.URL("/users/"+url.PathEscape(uid), nil)
 }
 
 // Here returns the address of this page with some parameters changed: pairs of
@@ -172,7 +217,7 @@ func (f Frame) elsewhere(fs usage.FileSystem) string {
 	there := f
 	there.FileSystem, there.Path = &fs, ""
 	there.State = with(nil, []string{"by", f.State.Get("by")})
-	if f.Section == "" {
+	if f.Section == "" || f.Section == Overview {
 		there.Section, there.State = Capacity, nil
 	}
 	return there.Here()
@@ -199,15 +244,15 @@ func (f Frame) fields(without string) [][2]string {
 	return pairs
 }
 
-// hasNavigation reports a page of one file system.
-func (f Frame) hasNavigation() bool { return f.FileSystem != nil }
+// hasNavigation reports a page from which there is somewhere to go.
+func (f Frame) hasNavigation() bool { return f.FileSystem != nil || len(f.FileSystems) > 0 }
 
-// measureParameter returns the value of "by" that shows m: none for the default.
-func measureParameter(f Frame, m usage.Measure) string {
+// MeasureURL returns the address of this page by another of its measures.
+func (f Frame) MeasureURL(m usage.Measure) string {
 	if m == f.Measures[0] {
-		return ""
+		return f.Here("by", "", "page", "")
 	}
-	return string(m)
+	return f.Here("by", string(m), "page", "")
 }
 
 // measureWord is a measure's name at the start of a phrase.

@@ -15,6 +15,8 @@ type Ranking struct {
 	// Compared are the earlier scans that it is compared with, such as
 	// yesterday's; none where there is nothing to compare with.
 	Compared []Comparison
+	// All is the address of the whole list; "" where there is none.
+	All string
 }
 
 // Comparison is what a ranking was in an earlier scan.
@@ -44,8 +46,8 @@ func (r Ranking) totalWords() string {
 // unsigned shows a change beside an arrow, which tells its sign.
 func unsigned(c *report.Change) string { return strings.TrimLeft(c.Format(), "+−") }
 
-// item returns the change of the i-th item; nil where it is unknown.
-func (c Comparison) item(i int) *report.Change {
+// Item returns the change of the i-th item; nil where it is unknown.
+func (c Comparison) Item(i int) *report.Change {
 	if i >= len(c.Items) {
 		return nil
 	}

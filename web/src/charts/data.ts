@@ -17,6 +17,7 @@ export interface RankingItem {
   name: string;
   value: Value;
   share: string;
+  changes?: { label: string; text: string }[];
   link?: string;
   others?: boolean;
 }

@@ -1,7 +1,8 @@
 // The top of a list as parts of the whole; the table below is its key.
 import type { RankingData } from "./data";
 import type { Option } from "./echarts";
-import { SERIES, base, colour, plain, text } from "./look";
+import { about } from "./bars";
+import { SERIES, base, colour, text } from "./look";
 
 export function doughnut(data: RankingData): Option {
   // Shares, because counts can be more than a number holds exactly.
@@ -13,7 +14,7 @@ export function doughnut(data: RankingData): Option {
       trigger: "item",
       formatter: (p) => {
         const item = data.items[Array.isArray(p) ? 0 : p.dataIndex];
-        return item ? `${plain(item.name)}\n${item.value.text}, ${item.share}\n${item.value.exact}` : "";
+        return item ? about(item) : "";
       },
     },
     series: [
@@ -21,7 +22,7 @@ export function doughnut(data: RankingData): Option {
         type: "pie",
         radius: ["58%", "94%"],
         startAngle: 90,
-        cursor: "default",
+        cursor: data.items.some((item) => item.link) ? "pointer" : "default",
         label: { show: false, position: "center" },
         itemStyle: { borderColor: colour("surface"), borderWidth: 1.5 },
         emphasis: { scaleSize: 4 },

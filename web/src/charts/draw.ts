@@ -16,6 +16,8 @@ interface Drawing {
   option(width: number): Option;
   /** The address that a click at y pixels from the top of the chart leads to. */
   link?(y: number, height: number): string | undefined;
+  /** The address that a click at the i-th slice leads to. */
+  sliceLink?(i: number): string | undefined;
 }
 
 /** Returns how to draw a kind of chart; the kinds are those of component.ChartKind. */
@@ -25,8 +27,10 @@ function drawing(kind: string, data: unknown): Drawing {
       const ranking = data as RankingData;
       return { option: (width) => bars(ranking, width), link: (y, height) => barLink(ranking, y, height) };
     }
-    case "doughnut":
-      return { option: () => doughnut(data as RankingData) };
+    case "doughnut": {
+      const ranking = data as RankingData;
+      return { option: () => doughnut(ranking), sliceLink: (i) => ranking.items[i]?.link };
+    }
     case "history":
       return { option: (width) => history(data as HistoryData, width) };
     case "series":
@@ -72,14 +76,19 @@ function draw(place: HTMLElement, kind: string, how: Drawing): void {
     chart.getZr().on("mousemove", (event) => {
       chart.getZr().setCursorStyle(pointed(event) ? "pointer" : "default");
     });
-    chart.getZr().on("click", (event) => {
-      const address = pointed(event);
-      if (address) {
-        location.assign(address);
-      }
-    });
+    chart.getZr().on("click", (event) => follow(pointed(event)));
+  }
+  const { sliceLink } = how;
+  if (sliceLink) {
+    chart.on("click", ({ dataIndex }) => follow(sliceLink(dataIndex)));
   }
   pngButton(place, chart);
+}
+
+function follow(address: string | undefined): void {
+  if (address) {
+    location.assign(address);
+  }
 }
 
 /** Lets a mouse mark a range to look at; a double click shows everything again. */

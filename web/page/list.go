@@ -1,0 +1,81 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+
+	"fstally/internal/report"
+	"fstally/internal/usage"
+	"fstally/web/component"
+)
+
+// List is the view model of /fs/{fs}/users, groups, types, categories and
+// filesets: everything that the top-N lists are the head of, a page at a time.
+type List struct {
+	component.Frame // Scan is set; Measures are those of Timeline; By is the order
+
+	component.Ranking // of the rows of this page
+	Number            int // of this page, from 1
+}
+
+// ListRows is how many rows a page of a List has.
+const ListRows = 100
+
+// ListDimensions are those that have a List.
+func ListDimensions() []usage.Dimension {
+	return []usage.Dimension{usage.User, usage.Group, usage.Type, usage.Category, usage.Fileset}
+}
+
+// pages is how many pages there are, at least 1.
+func (p List) pages() int { return max(1, int((p.Count()+ListRows-1)/ListRows)) }
+
+// first is the rank of the first row.
+func (p List) first() int { return (p.Number-1)*ListRows + 1 }
+
+// ListTitle heads the list of a dimension.
+func ListTitle(d usage.Dimension) string { return capitalise(component.DimensionWords(d)) }
+
+// sub says what the list holds, and which part of it this is.
+func (p List) sub() string {
+	of := component.Plural(p.Count(), component.DimensionWord(p.Dimension), component.DimensionWords(p.Dimension))
+	if p.pages() == 1 {
+		return of + ", by " + string(p.Frame.By) + " · " + scanDay(p.Frame)
+	}
+	return component.Count(int64(p.first())) + " to " + component.Count(int64(p.first()+len(p.Items)-1)) +
+		" of " + of + ", by " + string(p.Frame.By) + " · " + scanDay(p.Frame)
+}
+
+func (p List) head() component.CardHead {
+	return component.CardHead{
+		ID: "list", Title: ListTitle(p.Dimension) + " of " + p.FileSystem.Name, Sub: p.sub(),
+		CSV: p.API("usage", "group_by", string(p.Dimension), "by", string(p.Frame.By), "limit", strconv.Itoa(ListRows),
+			"offset", offset(p.first()), "scan", scanID(p.Frame), "format", "csv"),
+	}
+}
+
+// offset is the parameter that passes over the rows before the one of a rank;
+// "" for none.
+func offset(first int) string {
+	if first == 1 {
+		return ""
+	}
+	return strconv.Itoa(first - 1)
+}
+
+func (p List) page(number int) string {
+	if number == 1 {
+		return p.Here("page", "")
+	}
+	return p.Here("page", strconv.Itoa(number))
+}
+
+// othersWords names the row of what is on the other pages.
+func (p List) othersWords() string { return component.OthersName(p.Others.Count) + " on other pages" }
+
+// link leads to the page of a value, where it has one.
+func (p List) link(item report.Item) string { return p.EntityURL(p.Dimension, item.Key) }
+
+// dimensionPlural is the word of a link to the list of a dimension.
+func dimensionPlural(d usage.Dimension) string {
+	return strings.TrimPrefix(component.DimensionWords(d), "file ")
+}
