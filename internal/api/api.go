@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -64,9 +65,19 @@ type api struct {
 	huma huma.API
 }
 
-// New returns the handler of everything below Prefix, which the caller has to
-// strip by mounting it on a chi router.
-func New(config Config) (http.Handler, error) {
+// Handler answers everything below Prefix, which the caller has to strip by
+// mounting it on a chi router.
+type Handler struct {
+	http.Handler
+	document *huma.OpenAPI
+}
+
+// Document returns the description of the API that /openapi.json serves, for
+// reading only.
+func (h *Handler) Document() *huma.OpenAPI { return h.document }
+
+// New returns the handler of the API.
+func New(config Config) (*Handler, error) {
 	router := chi.NewRouter()
 	a := &api{Config: config, huma: humachi.New(router, humaConfig(config))}
 	a.huma.UseMiddleware(negotiate(a.huma))
@@ -97,7 +108,7 @@ func New(config Config) (http.Handler, error) {
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusMethodNotAllowed, fmt.Sprintf("This address does not take %s.", r.Method))
 	})
-	return router, nil
+	return &Handler{Handler: router, document: a.huma.OpenAPI()}, nil
 }
 
 // humaConfig leaves huma's own extras out: its pages load scripts from a CDN,
@@ -114,8 +125,12 @@ func humaConfig(config Config) huma.Config {
 				Description: "Who uses the space and the files of a file system. Counts and bytes are integers with " +
 					"exact digits, which may exceed 2^53: read them with a parser that keeps them. Shares are 0 to 1, " +
 					"times RFC 3339 in UTC, a day is the date of a scan in the site's zone. " +
-					"In names, bytes that are not safe to show are written as \\xHH, and a backslash as \\\\.",
+					"In names, bytes that are not safe to show are written as \\xHH, and a backslash as \\\\; " +
+					"filters take the same form. What is unknown is null or absent, never 0. " +
+					"Addresses, parameters and fields of this version stay; answers may get more fields. " +
+					"Errors are problem documents (RFC 9457) that name the parameter.",
 			},
+			Tags:     groups(),
 			Servers:  []*huma.Server{{URL: config.Base + Prefix}},
 			Security: []map[string][]string{{"token": {}}},
 			Components: &huma.Components{
@@ -137,19 +152,48 @@ func humaConfig(config Config) huma.Config {
 	return c
 }
 
+// The groups that the document sorts the endpoints into.
+const (
+	groupFileSystems = "File systems"
+	groupUsage       = "Usage"
+	groupHistory     = "History"
+	groupScans       = "Scans"
+)
+
+func groups() []*huma.Tag {
+	return []*huma.Tag{
+		{Name: groupFileSystems, Description: "What is watched. The other addresses take the name or the id of one."},
+		{Name: groupUsage, Description: "Who and what uses the space and the files, as of one scan."},
+		{Name: groupHistory, Description: "How it came to be so."},
+		{Name: groupScans, Description: "What was scanned and how far it can be believed; starting and stopping scans."},
+	}
+}
+
 // operation is the part of an endpoint that differs from the others.
 type operation struct {
-	id, method, path, summary string
-	status                    int  // of success; 0 for 200
-	list                      bool // comes as CSV too
-	errors                    []int
+	id, method, path, group, summary string
+	description                      string // what the summary has no room for
+	answer                           string // what a success holds or means
+	status                           int    // of success; 0 for 200
+	list                             bool   // comes as CSV too
+	errors                           []int  // beside those of every endpoint
+}
+
+// allErrors are the statuses of problem documents that the endpoint can answer:
+// its own, and those of the gate in front of it. 422 and 500 huma adds.
+func (op *operation) allErrors() []int {
+	errors := []int{http.StatusUnauthorized, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
+	if op.method != http.MethodGet {
+		errors = append(errors, http.StatusForbidden)
+	}
+	return append(errors, op.errors...)
 }
 
 // register adds an endpoint whose errors become problem documents in one place.
 func register[I, O any](a *api, op operation, handler func(context.Context, *I) (*O, error)) {
 	o := huma.Operation{
-		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, DefaultStatus: op.status,
-		Errors:   append([]int{http.StatusUnauthorized}, op.errors...),
+		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: op.description,
+		Tags: []string{op.group}, DefaultStatus: op.status, Errors: op.allErrors(),
 		Metadata: map[string]any{csvType: op.list},
 	}
 	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*O, error) {
@@ -159,9 +203,29 @@ func register[I, O any](a *api, op operation, handler func(context.Context, *I) 
 		}
 		return out, nil
 	})
+	responses := a.documented(op).Responses
+	for code, response := range responses {
+		if status, err := strconv.Atoi(code); err == nil && status >= http.StatusBadRequest {
+			response.Description = problemMeaning(status)
+		} else {
+			response.Description = op.answer
+		}
+		for _, header := range response.Headers { // huma leaves it to the schema
+			header.Description = header.Schema.Description
+		}
+	}
 	if op.list {
-		a.huma.OpenAPI().Paths[op.path].Get.Responses["200"].Content[csvType] = &huma.MediaType{
+		responses["200"].Content[csvType] = &huma.MediaType{
 			Schema: &huma.Schema{Type: huma.TypeString, Description: "One head line whose names tell the unit."},
 		}
 	}
+}
+
+// documented returns what the document says about an endpoint.
+func (a *api) documented(op operation) *huma.Operation {
+	path := a.huma.OpenAPI().Paths[op.path]
+	if op.method == http.MethodPost {
+		return path.Post
+	}
+	return path.Get
 }

@@ -72,6 +72,18 @@ type store interface {
 
 func serveAs(t *testing.T, s store, scope usage.Scope) http.Handler {
 	t.Helper()
+	r := chi.NewRouter()
+	r.Mount(api.Prefix, documented(t, newHandlerAs(t, s, scope)))
+	return r
+}
+
+func newHandler(t *testing.T, s store) *api.Handler {
+	t.Helper()
+	return newHandlerAs(t, s, usage.Everything())
+}
+
+func newHandlerAs(t *testing.T, s store, scope usage.Scope) *api.Handler {
+	t.Helper()
 	h, err := api.New(api.Config{
 		Reader: s, Scans: s, Scope: func(context.Context) usage.Scope { return scope },
 		Clock: func() time.Time { return night.Add(9 * time.Hour) }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -79,9 +91,7 @@ func serveAs(t *testing.T, s store, scope usage.Scope) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := chi.NewRouter()
-	r.Mount(api.Prefix, h)
-	return r
+	return h
 }
 
 func do(t *testing.T, h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
@@ -226,6 +236,7 @@ func TestBadParameters(t *testing.T) {
 		{"/filesystems/scratch/top/users?limit=0", "query.limit", 422},
 		{"/filesystems/scratch/history?from=yesterday", "query.from", 422},
 		{"/filesystems/scratch/history?to=2026-02-30", "query.to", 422},
+		{"/filesystems/scratch/history?from=2026-11-30&to=2026-11-29", "query.to", 422},
 		{"/filesystems/scratch/history?top=0", "query.top", 422},
 		{"/users/alice", "path.uid", 422},
 		{"/users/-1", "path.uid", 422},

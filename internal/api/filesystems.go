@@ -12,19 +12,19 @@ import (
 )
 
 type fileSystemBody struct {
-	ID           int64     `json:"id"`
-	Name         string    `json:"name"`
+	ID           int64     `json:"id" doc:"Number of the file system; addresses take it or the name."`
+	Name         string    `json:"name" doc:"What addresses and pages call it."`
 	Root         string    `json:"root" doc:"Real path of the root, escaped."`
 	Type         string    `json:"type" doc:"Such as xfs or nfs4; empty before the first scan."`
 	SizeClasses  []int64   `json:"size_classes" nullable:"false" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
 	FilesetDepth int       `json:"fileset_depth" doc:"Each directory at this depth is a fileset; 0 for none."`
 	CurrentScan  *scanRef  `json:"current_scan,omitempty" doc:"The latest published scan; absent before the first."`
 	Demo         bool      `json:"demo" doc:"Whether its data is invented."`
-	Created      time.Time `json:"created"`
+	Created      time.Time `json:"created" doc:"When it was registered."`
 }
 
 type fileSystemsBody struct {
-	Items []fileSystemBody `json:"items" nullable:"false"`
+	Items []fileSystemBody `json:"items" nullable:"false" doc:"By name."`
 }
 
 func (b fileSystemsBody) columns() []string {
@@ -55,7 +55,9 @@ type fileSystemsOutput struct{ Body fileSystemsBody }
 func (a *api) registerFileSystems() {
 	register(a, operation{
 		id: "list-filesystems", method: http.MethodGet, path: "/filesystems", list: true,
-		summary: "The file systems that are watched, by name",
+		group: groupFileSystems, summary: "The file systems that are watched, by name",
+		description: "Each with its settings and with the scan that its pages show now.",
+		answer:      "All file systems that the caller may see.",
 	}, func(ctx context.Context, _ *FormatParam) (*fileSystemsOutput, error) {
 		all, err := a.Reader.FileSystems(ctx, a.Scope(ctx))
 		if err != nil {

@@ -17,14 +17,14 @@ type bar struct {
 	Name      string      `json:"name" doc:"What a person reads."`
 	Over      int64       `json:"over" doc:"Exclusive lower bound in bytes; -1 where empty files are in it."`
 	UpTo      int64       `json:"up_to" doc:"Inclusive upper bound in bytes."`
-	Files     int64       `json:"files"`
-	Size      usage.Bytes `json:"size"`
-	Allocated usage.Bytes `json:"allocated"`
+	Files     int64       `json:"files" doc:"Regular files of this size, each inode once."`
+	Size      usage.Bytes `json:"size" doc:"Their apparent bytes."`
+	Allocated usage.Bytes `json:"allocated" doc:"Their bytes on disk."`
 	Share     float64     `json:"share" minimum:"0" maximum:"1" doc:"Part of all bars in the measure by."`
 }
 
 type histogramBody struct {
-	FileSystem string   `json:"filesystem"`
+	FileSystem string   `json:"filesystem" doc:"Name of the file system."`
 	Scan       *scanRef `json:"scan" doc:"Null where no scan is published yet."`
 	By         string   `json:"by" doc:"The measure of the shares."`
 	Type       string   `json:"type,omitempty" doc:"The file type that is counted; absent for all."`
@@ -66,7 +66,11 @@ type histogramInput struct {
 func (a *api) registerHistogram() {
 	register(a, operation{
 		id: "histogram", method: http.MethodGet, path: "/filesystems/{fs}/histogram", list: true,
-		errors: []int{http.StatusNotFound, http.StatusGone}, summary: "Regular files by their size",
+		errors: []int{http.StatusNotFound, http.StatusGone},
+		group:  groupUsage, summary: "Regular files by their size",
+		description: "In the five size classes of the file system, or in half-octave buckets. " +
+			"Only regular files are counted: directories and symlinks are not.",
+		answer: "The bars from the smallest size to the largest, empty classes included.",
 	}, a.histogram)
 }
 

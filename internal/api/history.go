@@ -12,12 +12,12 @@ import (
 )
 
 type series struct {
-	Key  string `json:"key"`
-	Name string `json:"name"`
+	Key  string `json:"key" doc:"What filters take: a number for users, groups and pools, an escaped name for others."`
+	Name string `json:"name" doc:"What a person reads; the key where there is no name."`
 }
 
 type historyPoint struct {
-	Scan   *scanRef     `json:"scan"`
+	Scan   *scanRef     `json:"scan" doc:"The last published scan of the day."`
 	Total  Measures     `json:"total" doc:"Of the whole scan."`
 	Used   *usage.Bytes `json:"used,omitempty" doc:"Bytes in use by statfs at the start of the scan; absent where unknown."`
 	Size   *usage.Bytes `json:"filesystem_size,omitempty" doc:"Bytes that the file system had then; absent where unknown."`
@@ -26,11 +26,11 @@ type historyPoint struct {
 }
 
 type historyBody struct {
-	FileSystem string         `json:"filesystem"`
-	GroupBy    string         `json:"group_by,omitempty"`
-	By         string         `json:"by"`
-	From       string         `json:"from,omitempty"`
-	To         string         `json:"to,omitempty"`
+	FileSystem string         `json:"filesystem" doc:"Name of the file system."`
+	GroupBy    string         `json:"group_by,omitempty" doc:"The dimension of the series; absent where only totals were asked for."`
+	By         string         `json:"by" doc:"The measure of the series, of values and of others."`
+	From       string         `json:"from,omitempty" doc:"As it was asked for."`
+	To         string         `json:"to,omitempty" doc:"As it was asked for."`
 	Series     []series       `json:"series,omitempty" nullable:"false" doc:"Those that are largest in the newest scan of the range."`
 	Points     []historyPoint `json:"points" nullable:"false" doc:"One for each day with a published scan, oldest first; other days are unknown."`
 }
@@ -69,8 +69,8 @@ type historyInput struct {
 	FSParam
 	GroupBy dimensionParam `query:"group_by" doc:"What to split into series; the totals alone without it."`
 	By      measureParam   `query:"by" default:"allocated" doc:"The measure of the series."`
-	From    string         `query:"from" doc:"First day, in the site's zone." example:"2026-01-01"`
-	To      string         `query:"to" doc:"The day after the last." example:"2027-01-01"`
+	From    string         `query:"from" doc:"First day, a date in the site's zone; from the first scan without it." example:"2026-01-01"`
+	To      string         `query:"to" doc:"The day after the last, not before from; to the newest scan without it." example:"2027-01-01"`
 	Top     int            `query:"top" default:"10" minimum:"1" maximum:"100" doc:"Series wanted."`
 	Key     string         `query:"key" doc:"Only this value of group_by, by key, instead of the largest."`
 	FormatParam
@@ -79,7 +79,10 @@ type historyInput struct {
 func (a *api) registerHistory() {
 	register(a, operation{
 		id: "history", method: http.MethodGet, path: "/filesystems/{fs}/history", list: true,
-		errors: []int{http.StatusNotFound}, summary: "How the usage went from scan to scan",
+		errors: []int{http.StatusNotFound}, group: groupHistory, summary: "How the usage went from scan to scan",
+		description: "The totals of each day, and with group_by the series that are largest at its end. " +
+			"Suspect and failed scans are not in it, and days without a scan are not made up.",
+		answer: "The points, oldest first. In CSV with group_by there is one row for each day and series.",
 	}, a.history)
 }
 
@@ -93,6 +96,9 @@ func (a *api) history(ctx context.Context, in *historyInput) (*historyOutput, er
 	}
 	if err := checkDay("query.to", in.To); err != nil {
 		return nil, err
+	}
+	if in.From != "" && in.To != "" && in.To < in.From {
+		return nil, invalid("query.to", in.To, fmt.Errorf("must not be before from, which is %s", in.From))
 	}
 	q := usage.HistoryQuery{
 		FileSystemID: fs.ID, GroupBy: usage.Dimension(in.GroupBy), By: usage.Measure(in.By),

@@ -23,6 +23,32 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(huma.NewError(status, detail))
 }
 
+// problemMeaning says when an endpoint answers with a status, and what then helps.
+func problemMeaning(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "The access token is missing or not valid."
+	case http.StatusForbidden:
+		return "A browser sent this from the page of another site."
+	case http.StatusNotFound:
+		return "There is no such file system or scan that the caller may see, or the scan has no numbers."
+	case http.StatusConflict:
+		return "It does not fit the state of things: a scan is queued or running already, or has ended."
+	case http.StatusGone:
+		return "The details of this scan are no longer kept, only its sums: leave out the filter or take another scan."
+	case http.StatusMisdirectedRequest:
+		return "The host name is not one of the site's: it belongs into FSTALLY_HOSTS."
+	case http.StatusUnprocessableEntity:
+		return "A parameter is wrong or unknown: errors names it. A mistyped filter never answers for everything."
+	case http.StatusInternalServerError:
+		return "Something went wrong inside; the log has it under the id of the header X-Request-Id."
+	case http.StatusServiceUnavailable:
+		return "The database does not answer, or the request took too long: try again later."
+	default:
+		return http.StatusText(status)
+	}
+}
+
 // invalid is the answer to a parameter that no answer fits. The location is
 // "query.NAME" or "path.NAME".
 func invalid(location, value string, err error) error {

@@ -14,51 +14,51 @@ import (
 type counters struct {
 	Entries     int64 `json:"entries" doc:"Names read, the root included."`
 	Links       int64 `json:"links" doc:"Names of regular files, however many inodes they have."`
-	Directories int64 `json:"directories"`
-	Symlinks    int64 `json:"symlinks"`
-	Specials    int64 `json:"specials"`
+	Directories int64 `json:"directories" doc:"Directories, the root included."`
+	Symlinks    int64 `json:"symlinks" doc:"Names of symbolic links, which are never followed."`
+	Specials    int64 `json:"specials" doc:"Names of FIFOs, sockets and devices."`
 	Vanished    int64 `json:"vanished" doc:"Gone between listing and stat."`
 	Errors      int64 `json:"errors" doc:"What could not be read."`
 	Skipped     int64 `json:"skipped" doc:"What was left out on purpose."`
 }
 
 type capacity struct {
-	Size        usage.Bytes `json:"size"`
-	Used        usage.Bytes `json:"used"`
-	Free        usage.Bytes `json:"free" doc:"What is reserved for root included."`
-	Available   usage.Bytes `json:"available" doc:"To ordinary users."`
-	InodesTotal int64       `json:"inodes_total" doc:"0 where inodes are made as they are needed."`
-	InodesFree  int64       `json:"inodes_free"`
+	Size        usage.Bytes `json:"size" doc:"Bytes of the whole file system."`
+	Used        usage.Bytes `json:"used" doc:"Bytes in use, as df shows them: size less free."`
+	Free        usage.Bytes `json:"free" doc:"Free bytes, what is reserved for root included."`
+	Available   usage.Bytes `json:"available" doc:"Free bytes that ordinary users can have."`
+	InodesTotal int64       `json:"inodes_total" doc:"Inodes that there can be; 0 where they are made as they are needed."`
+	InodesFree  int64       `json:"inodes_free" doc:"Those of them that are not in use."`
 	Source      string      `json:"source" doc:"What told it, such as statfs."`
 }
 
 type progress struct {
-	Entries   int64       `json:"entries"`
-	Allocated usage.Bytes `json:"allocated"`
-	Errors    int64       `json:"errors"`
+	Entries   int64       `json:"entries" doc:"Names read so far."`
+	Allocated usage.Bytes `json:"allocated" doc:"Bytes on disk found so far."`
+	Errors    int64       `json:"errors" doc:"What could not be read so far."`
 	Directory string      `json:"directory" doc:"One that is being read, escaped."`
-	Walkers   int         `json:"walkers"`
+	Walkers   int         `json:"walkers" doc:"Directories that are read at the same time."`
 	OpsLimit  int         `json:"ops_limit" doc:"Ceiling of file-system operations per second; 0 for none."`
-	Phase     string      `json:"phase"`
+	Phase     string      `json:"phase" doc:"walking, naming, writing or importing."`
 }
 
 // ScanBody is one scan, in any state.
 type ScanBody struct {
-	ID              int64      `json:"id"`
-	FileSystemID    int64      `json:"filesystem_id"`
-	Attempt         int        `json:"attempt"`
+	ID              int64      `json:"id" doc:"Number of the scan, growing with time."`
+	FileSystemID    int64      `json:"filesystem_id" doc:"Number of the file system."`
+	Attempt         int        `json:"attempt" doc:"How many times it was begun, 1 the first time."`
 	State           string     `json:"state" doc:"queued, running, complete, failed, cancelled or interrupted."`
 	Verdict         string     `json:"verdict,omitempty" doc:"clean, partial, unverified or suspect; of complete scans."`
 	Reason          string     `json:"reason,omitempty" doc:"Why it failed, or why the verdict is not clean."`
 	Day             string     `json:"day,omitempty" format:"date" doc:"Date of the start in the site's zone."`
-	Queued          *time.Time `json:"queued,omitempty"`
-	Started         *time.Time `json:"started,omitempty"`
-	Finished        *time.Time `json:"finished,omitempty"`
-	Published       *time.Time `json:"published,omitempty"`
-	DurationSeconds int64      `json:"duration_seconds" doc:"Of the walk, so far where it runs."`
-	Root            string     `json:"root" doc:"Escaped."`
-	Engine          string     `json:"engine"`
-	Host            string     `json:"host" doc:"That scanned."`
+	Queued          *time.Time `json:"queued,omitempty" doc:"When it was asked for."`
+	Started         *time.Time `json:"started,omitempty" doc:"When the walk began; absent before."`
+	Finished        *time.Time `json:"finished,omitempty" doc:"When the walk ended, well or not; absent before."`
+	Published       *time.Time `json:"published,omitempty" doc:"When its numbers came to be shown; absent where they are not."`
+	DurationSeconds int64      `json:"duration_seconds" doc:"Seconds of the walk, so far where it runs."`
+	Root            string     `json:"root" doc:"Real path of the directory that was scanned, escaped."`
+	Engine          string     `json:"engine" doc:"What read the directories, such as openat."`
+	Host            string     `json:"host" doc:"Name of the host that scanned."`
 	Progress        *progress  `json:"progress,omitempty" doc:"While it runs."`
 	Totals          *Measures  `json:"totals,omitempty" doc:"Of complete scans."`
 	Counters        *counters  `json:"counters,omitempty" doc:"Of complete scans."`
@@ -95,7 +95,7 @@ func (a *api) newScanBody(s *usage.Scan) ScanBody {
 }
 
 type scansBody struct {
-	FileSystem string     `json:"filesystem"`
+	FileSystem string     `json:"filesystem" doc:"Name of the file system."`
 	Items      []ScanBody `json:"items" nullable:"false" doc:"Newest first."`
 	Next       int64      `json:"next,omitempty" doc:"The before of the next page; absent on the last."`
 }
@@ -136,21 +136,21 @@ type scansInput struct {
 
 type scanError struct {
 	Op      string   `json:"op" doc:"open, readdir or stat."`
-	Errno   string   `json:"errno"`
-	Message string   `json:"message"`
-	Count   int64    `json:"count"`
+	Errno   string   `json:"errno" doc:"Name of the error, such as EACCES."`
+	Message string   `json:"message" doc:"The error in words."`
+	Count   int64    `json:"count" doc:"How many times it was met."`
 	Paths   []string `json:"paths" nullable:"false" doc:"Up to 100 of them, below the root, escaped."`
 }
 
 type skipped struct {
-	Reason string   `json:"reason"`
-	Count  int64    `json:"count"`
+	Reason string   `json:"reason" doc:"Why, such as another mount or a snapshot directory."`
+	Count  int64    `json:"count" doc:"How many entries were left out for it."`
 	Paths  []string `json:"paths" nullable:"false" doc:"Up to 100 of them, below the root, escaped."`
 }
 
 type scanDetailBody struct {
 	ScanBody
-	Errors  []scanError `json:"errors" nullable:"false"`
+	Errors  []scanError `json:"errors" nullable:"false" doc:"What could not be read, by operation and error; vanished entries are no errors."`
 	Skipped []skipped   `json:"skipped" nullable:"false" doc:"What was left out on purpose; what it holds is unknown."`
 }
 
@@ -168,19 +168,28 @@ type acceptedOutput struct {
 func (a *api) registerScans() {
 	register(a, operation{
 		id: "list-scans", method: http.MethodGet, path: "/filesystems/{fs}/scans", list: true,
-		errors: []int{http.StatusNotFound}, summary: "The scans of a file system",
+		errors: []int{http.StatusNotFound}, group: groupScans, summary: "The scans of a file system",
+		description: "In any state, newest first. The next page is that with before set to next.",
+		answer:      "One page of scans.",
 	}, a.listScans)
 	register(a, operation{
 		id: "start-scan", method: http.MethodPost, path: "/filesystems/{fs}/scans", status: http.StatusAccepted,
-		errors: []int{http.StatusNotFound, http.StatusConflict}, summary: "Queue a scan",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupScans, summary: "Queue a scan",
+		description: "It begins as soon as a worker is free. There is at most one queued or running scan of a file system.",
+		answer:      "The queued scan; the header Location says where it can be watched.",
 	}, a.startScan)
 	register(a, operation{
 		id: "scan", method: http.MethodGet, path: "/scans/{id}",
-		errors: []int{http.StatusNotFound}, summary: "One scan, and what it could not read or left out",
+		errors: []int{http.StatusNotFound},
+		group:  groupScans, summary: "One scan, and what it could not read or left out",
+		description: "Of a running scan with its progress: ask again every few seconds to watch it.",
+		answer:      "The scan in its present state.",
 	}, a.scanDetail)
 	register(a, operation{
 		id: "cancel-scan", method: http.MethodPost, path: "/scans/{id}/cancel", status: http.StatusAccepted,
-		errors: []int{http.StatusNotFound, http.StatusConflict}, summary: "Stop a scan",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupScans, summary: "Stop a scan",
+		description: "Of a queued or running scan. What it has read so far is not kept.",
+		answer:      "The scan, which is cancelled or about to be.",
 	}, a.cancelScan)
 }
 

@@ -88,11 +88,11 @@ func column(m usage.Measure) string {
 
 // scanRef says which scan an answer comes from.
 type scanRef struct {
-	ID         int64     `json:"id"`
-	Started    time.Time `json:"started"`
+	ID         int64     `json:"id" doc:"Number of the scan."`
+	Started    time.Time `json:"started" doc:"When its walk began."`
 	Day        string    `json:"day" format:"date" doc:"Date of the start in the site's zone."`
 	Verdict    string    `json:"verdict" doc:"clean, partial, unverified or suspect."`
-	AgeSeconds int64     `json:"age_seconds" doc:"Time since the start."`
+	AgeSeconds int64     `json:"age_seconds" doc:"Seconds since the start."`
 }
 
 func (a *api) newScanRef(scan *usage.Scan) *scanRef {

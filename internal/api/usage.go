@@ -28,7 +28,7 @@ type others struct {
 type usageBody struct {
 	FileSystem string   `json:"filesystem" doc:"Name of the file system."`
 	Scan       *scanRef `json:"scan" doc:"The scan that the numbers come from; null where none is published yet."`
-	GroupBy    string   `json:"group_by"`
+	GroupBy    string   `json:"group_by" doc:"The dimension that the items are values of."`
 	By         string   `json:"by" doc:"The measure of order and shares."`
 	Total      Measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
 	Items      []item   `json:"items" nullable:"false" doc:"By the measure descending, then by number or bytewise key."`
@@ -86,15 +86,21 @@ type topUsersInput struct {
 
 func (a *api) registerUsage() {
 	errors := []int{http.StatusNotFound, http.StatusGone}
+	const answer = "The items of the page, and the others. In CSV the others are a row with an empty key."
 	register(a, operation{
 		id: "usage", method: http.MethodGet, path: "/filesystems/{fs}/usage", list: true, errors: errors,
-		summary: "The usage of one scan by one dimension, filtered",
+		group: groupUsage, summary: "The usage of one scan by one dimension, filtered",
+		description: "Largest first. What is not among the items is in others, so that both always sum to the total. " +
+			"Filters can be combined and narrow all of it, the total too.",
+		answer: answer,
 	}, func(ctx context.Context, in *usageInput) (*usageOutput, error) {
 		return a.usage(ctx, in)
 	})
 	register(a, operation{
 		id: "top-users", method: http.MethodGet, path: "/filesystems/{fs}/top/users", list: true, errors: errors,
-		summary: "The users who use most",
+		group: groupUsage, summary: "The users who use most",
+		description: "The same as usage with group_by=user.",
+		answer:      answer,
 	}, func(ctx context.Context, in *topUsersInput) (*usageOutput, error) {
 		return a.usage(ctx, &usageInput{
 			FSParam: in.FSParam, ScanParam: in.ScanParam, GroupBy: dimensionParam(usage.User),

@@ -18,7 +18,7 @@ type userRef struct {
 }
 
 type userItem struct {
-	FileSystem string   `json:"filesystem"`
+	FileSystem string   `json:"filesystem" doc:"Name of the file system."`
 	Scan       *scanRef `json:"scan" doc:"The latest published scan of the file system."`
 	Name       string   `json:"name" doc:"What the host that scanned calls the number: hosts can differ."`
 	Measures
@@ -26,7 +26,7 @@ type userItem struct {
 }
 
 type userBody struct {
-	User  userRef    `json:"user"`
+	User  userRef    `json:"user" doc:"Whom the numbers are about."`
 	By    string     `json:"by" doc:"The measure of order and shares."`
 	Total Measures   `json:"total" doc:"Of the items. Two file systems that are parts of one another count twice."`
 	Items []userItem `json:"items" nullable:"false" doc:"The file systems where the user has anything, by the measure descending, then by name."`
@@ -49,14 +49,17 @@ func (b userBody) rows() [][]cell {
 type userOutput struct{ Body userBody }
 
 type userInput struct {
-	UID string       `path:"uid" doc:"The number of the user." example:"1801"`
+	UID string       `path:"uid" doc:"The number of the user, 0 to 4294967295." example:"1801"`
 	By  measureParam `query:"by" default:"allocated" doc:"The measure of order and shares."`
 	FormatParam
 }
 
 func (a *api) registerUsers() {
 	register(a, operation{
-		id: "user", method: http.MethodGet, path: "/users/{uid}", list: true,
+		id: "user", method: http.MethodGet, path: "/users/{uid}", list: true, group: groupUsage,
+		description: "One item for each file system where the user has anything. " +
+			"A number that nobody has is no error: its items are empty.",
+		answer:  "The sum and the file systems that it comes from.",
 		summary: "What one user has in all file systems, as of their latest scans",
 	}, a.user)
 }
