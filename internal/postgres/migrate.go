@@ -53,8 +53,12 @@ func migrate(ctx context.Context, url string, files fs.FS, lockTimeout time.Dura
 	if err := checkBeforeMigration(ctx, config, files); err != nil {
 		return err
 	}
+	newest, err := newestVersion(files)
+	if err != nil {
+		return err
+	}
 	for attempt := 1; ; attempt++ {
-		err := migrateOnce(ctx, config, files, log)
+		err := migrateOnce(ctx, config, files, newest, log)
 		var pg *pgconn.PgError
 		if !errors.As(err, &pg) || pg.Code != lockNotAvailable {
 			return err
@@ -87,7 +91,10 @@ func checkBeforeMigration(ctx context.Context, config *pgx.ConnConfig, files fs.
 	return err
 }
 
-func migrateOnce(ctx context.Context, config *pgx.ConnConfig, files fs.FS, log *slog.Logger) (err error) {
+// migrateOnce brings the schema up to the version.
+func migrateOnce(
+	ctx context.Context, config *pgx.ConnConfig, files fs.FS, version int64, log *slog.Logger,
+) (err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, migrateTurns))
@@ -99,7 +106,7 @@ func migrateOnce(ctx context.Context, config *pgx.ConnConfig, files fs.FS, log *
 	if err != nil {
 		return fmt.Errorf("migration: %w", err)
 	}
-	results, err := provider.Up(ctx)
+	results, err := provider.UpTo(ctx, version)
 	for _, r := range results {
 		log.InfoContext(ctx, "migrated the database", "version", r.Source.Version, "duration", r.Duration)
 	}
