@@ -124,11 +124,16 @@ func (s *site) setCookie(w http.ResponseWriter, r *http.Request) {
 		Path:     s.BasePath + "/",
 		MaxAge:   int(cookieAge / time.Second),
 		HttpOnly: true,
-		// A proxy that speaks TLS says so in this header. Someone else who
-		// claims it only keeps the cookie from himself.
-		Secure:   r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+		Secure:   isSecure(r),
 		SameSite: http.SameSiteLaxMode,
 	})
+}
+
+// isSecure reports that the visitor speaks TLS with the site, or with the proxy
+// before it, which says so in a header. Someone else who claims it only keeps the
+// cookie from himself.
+func isSecure(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // redirect sends the browser to a path of the site, below its base.

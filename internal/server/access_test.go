@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fstally/internal/api"
 	"fstally/internal/server"
 	"fstally/internal/server/storetest"
 )
@@ -207,7 +208,7 @@ func TestConfigIsChecked(t *testing.T) {
 	} {
 		store := &storetest.Store{}
 		config := server.Config{
-			Reader: store, Scans: store, API: http.NotFoundHandler(), Token: token, Location: zone, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
+			Reader: store, Scans: store, API: &api.Handler{}, Token: token, Location: zone, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
 		}
 		change(&config)
 		if _, err := server.New(config); err == nil {

@@ -53,7 +53,8 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/scans/{id}/progress", s.page(s.progress))
 		r.Post("/scans/{id}/cancel", s.page(s.cancelScan))
 
-		r.Mount("/api/v1", s.API)
+		r.Get(component.ReferencePath, s.page(s.reference))
+		r.Mount(apiPrefix, s.API)
 		r.Method(http.MethodGet, "/metrics", s.metrics)
 	})
 	return r, nil

@@ -47,8 +47,8 @@ type Scans interface {
 type Config struct {
 	Reader Reader
 	Scans  Scans
-	// API answers below /api/v1, see package api, whose Scope is Scope here.
-	API http.Handler
+	// API is package api's, with Scope as its own.
+	API API
 	// Token opens the site. One of less than 16 characters is warned of.
 	Token string
 	// AllowAnonymous opens it without one, which every page then says.

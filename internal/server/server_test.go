@@ -34,6 +34,7 @@ var hostile = []string{
 // site is a running site and its store.
 type site struct {
 	http.Handler
+	api   server.API
 	store *storetest.Store
 	log   *bytes.Buffer
 }
@@ -58,6 +59,7 @@ func newSite(t *testing.T, store *storetest.Store, change func(*server.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.api = config.API
 	if s.Handler, err = server.New(config); err != nil {
 		t.Fatal(err)
 	}

@@ -85,6 +85,9 @@ func (f Frame) invented() bool {
 	return slices.ContainsFunc(f.FileSystems, func(fs usage.FileSystem) bool { return fs.Demo })
 }
 
+// ReferencePath is the address of the page about the API, below the base path.
+const ReferencePath = "/api"
+
 // URL returns the address of a path of the site, such as "/login", under the
 // site's base path. It is the only place where addresses are made.
 func (f Frame) URL(path string, params url.Values) string {

@@ -67,6 +67,7 @@ func Pages(base string) []Page {
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
+	pages = append(pages, referencePages(base)...)
 	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base))
 }
 
