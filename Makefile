@@ -14,6 +14,11 @@ ARGS ?=
 BENCH ?= .
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# Of the commit: files that are made for others say no other time.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# Where the program and its packages are put.
+BIN := bin/fstally
+DIST := dist
 # Without cgo the binary is static, and so runs on old enterprise Linux too.
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 # The linters are a module of their own, so that what they depend on stays out
@@ -38,7 +43,12 @@ demo: ## set up what is missing, then invent years of scans and show them
 
 .PHONY: build
 build: ## build bin/fstally; needs only Go, as the web bundle is committed
-	$(GO_BUILD) -o bin/fstally ./cmd/fstally
+	$(GO_BUILD) -o $(BIN) ./cmd/fstally
+
+.PHONY: package
+package: build ## make deb, rpm and an offline bundle in dist/ (docs/install.md)
+	go run -C .ci/tools/pack . -root '$(CURDIR)' -binary '$(BIN)' -out '$(DIST)' -describe '$(VERSION)' \
+		-time $(SOURCE_DATE_EPOCH) -arch "$$(go env GOARCH)"
 
 .PHONY: test
 test: ## set up what is missing, then check everything; needs Node
@@ -70,7 +80,7 @@ fmt: ## format the Go sources, with imports in groups
 
 .PHONY: clean
 clean: ## remove what was built, not the data of a `make run`
-	rm -rf bin web/node_modules test/e2e/failures
+	rm -rf bin dist web/node_modules test/e2e/failures
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc
 	npm --prefix web ci
