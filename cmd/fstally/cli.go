@@ -24,7 +24,11 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Invent years of scans of two file systems, in a data directory of their own, and show them."`
 	Token   tokenCmd   `cmd:"" help:"Show the access token of the web pages and the API, or make a new one."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the version of this program. 'serve' does so by itself."`
+	Backup  backupCmd  `cmd:"" help:"Write all that is stored into a file, also while 'fstally serve' runs."`
+	Restore restoreCmd `cmd:"" help:"Fill the private Postgres from such a file."`
 	Version versionCmd `cmd:"" help:"Show the version."`
+
+	UpgradePostgres upgradePostgresCmd `cmd:"" help:"Carry the private Postgres over to the newest installed version."`
 
 	PostgresSupervisor postgresSupervisorCmd `cmd:"" hidden:""`
 	InspectRoot        inspectRootCmd        `cmd:"" hidden:""`

@@ -77,13 +77,17 @@ func (a *app) openToUse(ctx context.Context) (*database, error) {
 }
 
 func (a *app) startPostgres(ctx context.Context) (*embeddedpg.Server, error) {
-	return embeddedpg.Start(ctx, embeddedpg.Config{
+	return embeddedpg.Start(ctx, a.postgresConfig())
+}
+
+func (a *app) postgresConfig() embeddedpg.Config {
+	return embeddedpg.Config{
 		Dir:           a.cli.DataDir,
 		AllowDownload: a.cli.AllowDownload,
 		// It has no environment that would tell it the data directory.
 		Supervisor: []string{a.executable, supervisorCommand, "--data-dir", a.cli.DataDir},
 		Logger:     a.log,
-	})
+	}
 }
 
 // minUptime is how long the private Postgres must have run to be worth another

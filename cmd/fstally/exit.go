@@ -23,16 +23,16 @@ const (
 	exitRoot        = 3   // the directory to scan is missing, no directory, unreadable or not answering
 	exitDatabase    = 4   // the database refuses, is away, or does not fit this program
 	exitInUse       = 5   // another fstally runs on the data directory
-	exitResult      = 6   // the result file is foreign, cut or damaged
+	exitResult      = 6   // the result or backup is foreign, cut or damaged
 	exitNotFound    = 7   // no such file system or scan
-	exitConflict    = 8   // it exists already, or a scan of it runs
+	exitConflict    = 8   // it exists already, or a scan of it runs, or the store is not empty
 	exitInterrupted = 130 // stopped by a signal, as shells count
 )
 
 // exitCodes is the table of the help text.
 const exitCodes = `Exit codes: 0 done; 1 failed; 2 wrong command line; 3 the directory cannot be
 scanned; 4 the database cannot be used; 5 another fstally runs on the data
-directory; 6 the result file is refused; 7 no such file system or scan;
+directory; 6 the result or backup is refused; 7 no such file system or scan;
 8 exists already, or is being scanned; 130 interrupted.`
 
 // usageError is a mistake on the command line.
@@ -79,7 +79,8 @@ func exitCode(err error) int {
 		return exitRoot
 	case errors.Is(err, embeddedpg.ErrInUse), errors.Is(err, embeddedpg.ErrStarting):
 		return exitInUse
-	case isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged):
+	case isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged),
+		isAny(err, postgres.ErrForeignBackup, postgres.ErrNewerBackup, postgres.ErrCutBackup, postgres.ErrDamagedBackup):
 		return exitResult
 	case errors.Is(err, usage.ErrNotFound):
 		return exitNotFound

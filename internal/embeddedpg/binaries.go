@@ -128,8 +128,9 @@ func noInstallation(found []installation, dataMajor int, binariesPath, dataDir s
 	if dataMajor != 0 {
 		return problemf(ErrVersion, "the data in %[1]s was made by Postgres %[2]d, and no server programs "+
 			"of Postgres %[2]d were found %[3]s (found: %[4]s). The data was not touched. Install Postgres %[2]d "+
-			"(Debian, Ubuntu: package postgresql-%[2]d; RHEL: postgresql%[2]d-server), or carry the data over "+
-			"with pg_upgrade, or move the directory away to start empty", dataDir, dataMajor, where, list)
+			"(Debian, Ubuntu: package postgresql-%[2]d; RHEL: postgresql%[2]d-server); with a newer version beside it, "+
+			"`fstally upgrade-postgres` then carries the data over. Or restore a backup (`fstally restore --replace FILE`), "+
+			"or move the directory away to start empty", dataDir, dataMajor, where, list)
 	}
 	return problemf(ErrNoBinaries, "found no Postgres server programs (postgres and initdb, version %d or later) "+
 		"%s (found: %s). "+

@@ -36,6 +36,11 @@ type Config struct {
 
 	// Logger gets a few lines for each start and stop. Nil: none.
 	Logger *slog.Logger
+
+	// For a server of Rebuild: where downloads are kept, if not in Dir, and that
+	// its database is being filled.
+	downloads string
+	loading   bool
 }
 
 func (c Config) withDefaults() (Config, error) {

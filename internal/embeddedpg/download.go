@@ -33,12 +33,11 @@ func downloadable(major int) (embeddedpostgres.PostgresVersion, bool) {
 	return "", false
 }
 
-// download fetches server programs into binaries/VERSION of the working
-// directory. It runs in the supervisor, because the library cannot be
+// download fetches server programs into a directory VERSION of dir. It runs in the supervisor, because the library cannot be
 // interrupted (and panics on some errors): if ctx ends first, its goroutine is
 // left behind for the process to end.
-func download(ctx context.Context, version embeddedpostgres.PostgresVersion, url string) error {
-	scratch := filepath.Join(binariesName, "tmp")
+func download(ctx context.Context, version embeddedpostgres.PostgresVersion, dir, url string) error {
+	scratch := filepath.Join(dir, "tmp")
 	if err := os.RemoveAll(scratch); err != nil {
 		return fmt.Errorf("remove earlier download: %w", err)
 	}
@@ -63,7 +62,7 @@ func download(ctx context.Context, version embeddedpostgres.PostgresVersion, url
 		return fmt.Errorf("download Postgres %s: %w", version, ctx.Err())
 	}
 
-	target := filepath.Join(binariesName, string(version))
+	target := filepath.Join(dir, string(version))
 	if err := os.Rename(filepath.Join(scratch, "programs"), target); err != nil {
 		return fmt.Errorf("keep downloaded Postgres %s: %w", version, err)
 	}

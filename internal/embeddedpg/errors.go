@@ -27,6 +27,8 @@ var (
 	// ErrStarting: an fstally holds the directory, but its Postgres does not
 	// take connections yet, or does not any more.
 	ErrStarting = errors.New("private Postgres is not ready")
+	// ErrNewest: there are no programs of a later major version than the data's.
+	ErrNewest = errors.New("no newer Postgres")
 )
 
 // problem is an error of one of the kinds above, with a message for the user

@@ -12,11 +12,15 @@ import (
 const (
 	folderName = "postgres"
 	lockName   = "postgres.lock"
+	// newName is a directory like FSTALLY_DATA_DIR itself, for a Postgres that a
+	// Rebuild is still filling: never anybody's only data.
+	newName = "postgres.unfinished"
 )
 
 // Names in the folder, which is the supervisor's working directory.
 const (
 	dataName      = "data"
+	nextName      = "data-next"  // a whole data directory, which takes the place of data at the next occasion
 	initdbName    = "initdb.tmp" // a data directory in the making; no server ever ran in it
 	socketName    = "run"
 	ownerName     = "supervisor.lock"

@@ -9,8 +9,10 @@ type order struct {
 	Account       account // who to become
 	Client        string  // OS user name that Postgres admits
 	BinariesPath  string
+	Downloads     string // directory of earlier downloads, and of those to come
 	AllowDownload bool
 	DownloadURL   string
+	Loading       bool // a new database is filled, which needs no log for replicas
 }
 
 // folderFD is the descriptor under which the supervisor and every Postgres

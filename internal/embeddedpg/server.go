@@ -1,6 +1,7 @@
 package embeddedpg
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ type Server struct {
 	url     string
 	dataDir string
 	logger  *slog.Logger
-	lock    *lock
+	lock    *lock // nil: the caller of launchIn holds it
 
 	supervisor *exec.Cmd
 	complaints tail      // what the supervisor says on standard error
@@ -52,23 +53,29 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.awaitStart(ctx, config.StartTimeout); err != nil {
-		s.abandon(ctx)
-		// Why it ended says more than that connecting failed.
-		if s.err != nil {
-			err = s.err
-		}
-		return nil, explainDiskFull(err, config.Dir)
+	if err := s.finishStart(ctx, config); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
+// finishStart waits until Postgres takes connections. If it fails nothing is left
+// running.
+func (s *Server) finishStart(ctx context.Context, config Config) error {
+	err := s.awaitStart(ctx, config.StartTimeout)
+	if err == nil {
+		return nil
+	}
+	s.abandon(ctx)
+	// Why it ended says more than that connecting failed.
+	if s.err != nil {
+		err = s.err
+	}
+	return explainDiskFull(err, config.Dir)
+}
+
 // launch takes the lock and starts the supervisor.
 func launch(ctx context.Context, config Config) (_ *Server, err error) {
-	caller, err := callerAccount(ctx)
-	if err != nil {
-		return nil, err
-	}
 	root, err := openDir(config.Dir)
 	if err != nil {
 		return nil, err
@@ -78,17 +85,22 @@ func launch(ctx context.Context, config Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, lock.release())
-		}
-	}()
-
-	existing, err := root.Stat(folderName)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, unusableDir(config.Dir, err)
+	s, err := launchIn(ctx, config, root, lock)
+	if err != nil {
+		return nil, errors.Join(err, lock.release())
 	}
-	acc, err := serverAccount(ctx, caller, existing)
+	return s, nil
+}
+
+// launchIn starts the supervisor in root, which config.Dir is the name of. The
+// server gives up the lock when it ends; nil if the caller holds one for longer,
+// and then nobody else gets to know the address.
+func launchIn(ctx context.Context, config Config, root *os.Root, lock *lock) (*Server, error) {
+	caller, err := callerAccount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	acc, err := folderAccount(ctx, caller, root)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +127,23 @@ func launch(ctx context.Context, config Config) (_ *Server, err error) {
 		Account:       acc,
 		Client:        caller.Name,
 		BinariesPath:  config.BinariesPath,
+		Downloads:     cmp.Or(config.downloads, filepath.Join(path, binariesName)),
 		AllowDownload: config.AllowDownload,
 		DownloadURL:   config.DownloadURL,
+		Loading:       config.loading,
 	}); err != nil {
 		return nil, fmt.Errorf("start the supervisor of Postgres: %w", err)
 	}
 	return s, nil
+}
+
+// folderAccount is who runs Postgres in root when caller runs fstally.
+func folderAccount(ctx context.Context, caller account, root *os.Root) (account, error) {
+	existing, err := root.Stat(folderName)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return account{}, unusableDir(root.Name(), err)
+	}
+	return serverAccount(ctx, caller, existing)
 }
 
 // run starts the supervisor process and the goroutine that listens to it.
@@ -208,7 +231,10 @@ func (s *Server) watch(ctx context.Context, stdout io.Reader) {
 		failure = fmt.Errorf("the supervisor of the Postgres on %s (pid %d) ended unasked: %s %s",
 			s.dataDir, s.supervisor.Process.Pid, how, &s.complaints)
 	}
-	s.err = errors.Join(failure, left, s.lock.release())
+	s.err = errors.Join(failure, left)
+	if s.lock != nil {
+		s.err = errors.Join(s.err, s.lock.release())
+	}
 }
 
 // awaitStart waits until Postgres runs and takes connections. timeout is for
@@ -227,6 +253,9 @@ func (s *Server) awaitStart(ctx context.Context, timeout time.Duration) error {
 			}
 			s.logger.InfoContext(ctx, "private Postgres runs",
 				"version", st.Version, "programs", st.Binaries, "pid", st.PID, "data", s.dataDir)
+			if s.lock == nil {
+				return nil
+			}
 			return s.lock.publish(s.url)
 		case <-timer.C:
 			return fmt.Errorf("start Postgres on %s: nothing happened for %s", s.dataDir, timeout)

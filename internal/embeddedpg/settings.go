@@ -49,10 +49,11 @@ func initdbArgs(dir string) []string {
 }
 
 // postgresArgs starts a server on the data directory in folder, with what must
-// hold whatever postgresql.conf and ALTER SYSTEM say.
-func postgresArgs(folder, socketDir string) []string {
+// hold whatever postgresql.conf and ALTER SYSTEM say. While a new database is
+// loaded, rows that a transaction puts into a table of its own are not logged.
+func postgresArgs(folder, socketDir string, loading bool) []string {
 	args := []string{"-D", filepath.Join(folder, dataName)}
-	for _, setting := range [][2]string{
+	settings := [][2]string{
 		{"listen_addresses", ""},
 		{"port", port},
 		{"unix_socket_directories", socketDir},
@@ -63,7 +64,13 @@ func postgresArgs(folder, socketDir string) []string {
 		{"full_page_writes", "on"},
 		{"logging_collector", "off"},
 		{"log_destination", "stderr"},
-	} {
+	}
+	if loading {
+		settings = append(settings, [][2]string{
+			{"wal_level", "minimal"}, {"max_wal_senders", "0"}, {"autovacuum", "off"},
+		}...)
+	}
+	for _, setting := range settings {
 		args = append(args, "-c", setting[0]+"="+setting[1])
 	}
 	return args

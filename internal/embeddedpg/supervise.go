@@ -76,6 +76,9 @@ func (s *supervisor) run(ctx context.Context) error {
 	}
 	defer func() { _ = owner.release() }() // the process ends
 
+	if err := s.finishRebuild(); err != nil {
+		return err
+	}
 	major, err := s.dataVersion()
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func (s *supervisor) reachable() bool { return s.folder == s.order.Folder }
 // programs finds or fetches the server programs for the data.
 func (s *supervisor) programs(ctx context.Context, major int) (installation, error) {
 	look := func() ([]installation, installation, bool) {
-		found := findInstallations(ctx, s.order.BinariesPath, filepath.Join(s.order.Folder, binariesName))
+		found := findInstallations(ctx, s.order.BinariesPath, s.order.Downloads)
 		in, ok := chooseInstallation(found, major)
 		return found, in, ok
 	}
@@ -172,7 +175,7 @@ func (s *supervisor) programs(ctx context.Context, major int) (installation, err
 				"or set FSTALLY_DATA_DIR to a directory such as /var/lib/fstally", s.order.Account.Name, s.order.Folder)
 		}
 		s.tell(event{Progress: &progress{Text: "downloading Postgres " + string(version), Limit: downloadTimeout}})
-		if err := download(ctx, version, s.order.DownloadURL); err != nil {
+		if err := download(ctx, version, s.order.Downloads, s.order.DownloadURL); err != nil {
 			return in, err
 		}
 		if found, in, ok = look(); ok {
@@ -213,7 +216,7 @@ func (s *supervisor) serve(ctx context.Context, in installation) error {
 	log := &boundedLog{path: logName}
 	defer log.Close()
 	// Not bound to ctx: it is asked to stop before it is killed.
-	cmd := s.command(context.WithoutCancel(ctx), in.postgres(), postgresArgs(s.folder, serverDir)...)
+	cmd := s.command(context.WithoutCancel(ctx), in.postgres(), postgresArgs(s.folder, serverDir, s.order.Loading)...)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT // stops at once, without leaving children or shared memory
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
