@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"fstally/internal/report"
 	"fstally/internal/usage"
+	"fstally/web/component"
 	"fstally/web/page"
 )
 
@@ -16,16 +19,27 @@ import (
 // and a month more.
 const overviewDays = 120
 
+// readers is how many questions at a time one page asks the store: some, so that
+// it is quick with many file systems, and few, so that other pages get a turn.
+const readers = 3
+
 // overview is the page of the morning.
 func (s *site) overview(r *http.Request, all []usage.FileSystem) (answer, error) {
 	model := page.Overview{Frame: s.frame(r, "Overview")}
-	model.FileSystems, model.By = all, usage.Allocated
-	for _, fs := range all {
-		system, err := s.system(r.Context(), fs)
-		if err != nil {
-			return answer{}, fmt.Errorf("overview of %s: %w", fs.Name, err)
-		}
-		model.Systems = append(model.Systems, system)
+	model.FileSystems, model.By, model.Section = all, usage.Allocated, component.Overview
+	model.Systems = make([]page.System, len(all))
+	group, ctx := errgroup.WithContext(r.Context())
+	group.SetLimit(readers)
+	for i, fs := range all {
+		group.Go(func() (err error) {
+			if model.Systems[i], err = s.system(ctx, fs); err != nil {
+				return fmt.Errorf("overview of %s: %w", fs.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return answer{}, err
 	}
 	return answer{content: page.OverviewPage(model)}, nil
 }

@@ -36,6 +36,7 @@ func (s *site) routes() (http.Handler, error) {
 		r.Use(func(next http.Handler) http.Handler { return s.gate(next.ServeHTTP) })
 
 		r.Get("/", s.page(s.firstPage))
+		r.Get("/users/{uid}", s.page(s.person))
 		r.Get("/fs/{fs}", s.page(s.fileSystemPage))
 		r.Get("/fs/{fs}/capacity", s.page(s.capacity))
 		r.Get("/fs/{fs}/files", s.page(s.files))
@@ -63,5 +64,5 @@ func (s *site) routes() (http.Handler, error) {
 // firstSegments are the first parts of the addresses above, which no base path
 // may begin with: it could not be told from them.
 func firstSegments() []string {
-	return []string{"healthz", "readyz", "static", "login", "fs", "scans", "api", "metrics"}
+	return []string{"healthz", "readyz", "static", "login", "users", "fs", "scans", "api", "metrics"}
 }

@@ -61,7 +61,7 @@ func TopTable(r Ranking, link func(report.Item) string, colours bool) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" data-sortable")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

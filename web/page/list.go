@@ -14,7 +14,7 @@ import (
 type List struct {
 	component.Frame // Scan is set; Measures are those of Timeline; By is the order
 
-	component.Ranking // of the rows of this page
+	component.Ranking     // of the rows of this page
 	Number            int // of this page, from 1
 }
 

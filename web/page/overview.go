@@ -2,10 +2,7 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"fstally/internal/report"
@@ -44,12 +41,9 @@ type Grower struct {
 }
 
 const (
-	staleAfter  = 36 * time.Hour
-	nearlyFull  = 0.90
-	soonFull    = 30 * 24 * time.Hour
-	sparkWidth  = 104
-	sparkHeight = 28
-	sparkDays   = 90
+	staleAfter = 36 * time.Hour
+	nearlyFull = 0.90
+	soonFull   = 30 * 24 * time.Hour
 )
 
 // finding is something to look at before the numbers.
@@ -194,55 +188,10 @@ func (s System) full() component.Fact {
 	}.forecastFact()
 }
 
-// spark returns the lines of the small chart, as points of SVG: one for each
-// stretch of time that was measured without a gap.
-func (s System) spark() []string {
-	points := s.sparkPoints()
-	if len(points) < 2 {
-		return nil
-	}
-	least, most := points[0].Total.Allocated.Float64(), 0.0
-	for _, p := range points {
-		v := p.Total.Allocated.Float64()
-		least, most = min(least, v), max(most, v)
-	}
-	start := points[0].Scan.Started
-	span := points[len(points)-1].Scan.Started.Sub(start).Seconds()
-	breaks := gaps(points)
-	lines := []string{}
-	var line []string
-	for i, p := range points {
-		if slices.Contains(breaks, i) {
-			lines, line = append(lines, strings.Join(line, " ")), nil
-		}
-		x := p.Scan.Started.Sub(start).Seconds() / max(1, span) * sparkWidth
-		y := 0.5 // a value that never changes
-		if most > least {
-			y = (p.Total.Allocated.Float64() - least) / (most - least)
-		}
-		line = append(line, coordinate(x)+","+coordinate(2+(1-y)*(sparkHeight-4)))
-	}
-	return append(lines, strings.Join(line, " "))
+// spark is the small chart of what was found in the last weeks.
+func (s System) spark() spark {
+	return newSpark(usage.Allocated, s.Points, func(p usage.Point) *usage.Measures { return &p.Total })
 }
-
-// sparkPoints are those of the last weeks.
-func (s System) sparkPoints() []usage.Point {
-	points := s.Points
-	for len(points) > 0 && s.Current.Started.Sub(points[0].Scan.Started) > sparkDays*24*time.Hour {
-		points = points[1:]
-	}
-	return points
-}
-
-func (s System) sparkLabel() string {
-	points := s.sparkPoints()
-	first, last := points[0], points[len(points)-1]
-	return fmt.Sprintf("Allocated went from %s on %s to %s on %s",
-		usage.FormatBytes(first.Total.Allocated), component.Day(first.Scan.Started),
-		usage.FormatBytes(last.Total.Allocated), component.Day(last.Scan.Started))
-}
-
-func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // title says what the user who grew most is compared with.
 func (g Grower) title() string {

@@ -6,6 +6,7 @@ import { submitOnChange } from "./forms";
 import { followScans } from "./live";
 import { closeMenus } from "./menus";
 import { reachScrollers } from "./scrollers";
+import { sortableTables } from "./sort";
 import { themeButton } from "./theme";
 import { tableButtons } from "./tables";
 
@@ -15,5 +16,6 @@ submitOnChange();
 copyButtons();
 drawCharts();
 tableButtons();
+sortableTables();
 reachScrollers();
 followScans();

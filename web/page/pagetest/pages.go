@@ -68,7 +68,7 @@ func Pages(base string) []Page {
 		})},
 	}
 	pages = append(pages, referencePages(base)...)
-	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base))
+	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base), peoplePages(base))
 }
 
 func zone() *time.Location { return time.FixedZone("CET", 3600) }

@@ -1,0 +1,155 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"fstally/internal/server/storetest"
+	"fstally/internal/usage"
+)
+
+func TestList(t *testing.T) {
+	s := open(t, example())
+	doc := s.read(t, "/fs/scratch/users?by=files", http.StatusOK)
+	wantWords(t, doc, "4 users, by files", "alice", "uid 4242 no account", "total")
+	if got := doc.Find(`th[aria-sort="descending"]`).Text(); got != "files" {
+		t.Errorf("the list is in the order of %q", got)
+	}
+	for _, want := range []string{
+		`a[href="/fs/scratch/users/1001?by=files"]`,
+		`thead a[href="/fs/scratch/users?by=slack"]`,
+		`a[href="/fs/scratch/groups?by=files"]`,
+		`a[href="/api/v1/filesystems/scratch/usage?by=files&format=csv&group_by=user&limit=100&scan=40"]`,
+	} {
+		if doc.Find(want).Length() == 0 {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, path := range []string{"groups", "types", "categories", "filesets"} {
+		wantWords(t, s.read(t, "/fs/scratch/"+path+"?scan=10", http.StatusOK), "100.0%", "1 day", "7 days")
+	}
+	for _, bad := range []string{"page=0", "page=x", "page=-1", "page=99999999999999999999", "by=money"} {
+		s.read(t, "/fs/scratch/users?"+bad, http.StatusBadRequest)
+	}
+	s.read(t, "/fs/scratch/pools", http.StatusNotFound)
+	// A head leads to its list.
+	if s.read(t, "/fs/scratch/capacity?scan=39&by=size", http.StatusOK).
+		Find(`tfoot a[href="/fs/scratch/users?by=size&scan=39"]`).Length() == 0 {
+		t.Error("the top of the users does not lead to all of them")
+	}
+}
+
+// Over all pages every user is there once, in order, and each page sums to the
+// whole.
+func TestListPages(t *testing.T) {
+	const users = 250
+	store := &storetest.Store{}
+	fs := store.AddFileSystem("many", "/many")
+	var tree storetest.Tree
+	for i := range users {
+		tree = append(tree, storetest.Line{UID: uint32(i), Type: "txt", Files: int64(i % 7), Size: 1})
+	}
+	store.AddScan(fs, night, tree)
+	s := open(t, store)
+	var seen []string
+	last := int64(1 << 62)
+	for number := 1; number <= 3; number++ {
+		doc := s.read(t, "/fs/many/users?by=files&page="+strconv.Itoa(number), http.StatusOK)
+		sum := int64(0)
+		doc.Find(".list tbody tr").Each(func(_ int, row *goquery.Selection) {
+			files := exactFiles(t, row)
+			sum += files
+			if row.HasClass("others") {
+				return
+			}
+			if files > last {
+				t.Errorf("page %d: %d files after %d", number, files, last)
+			}
+			last = files
+			address, _ := row.Find("a").Attr("href")
+			seen = append(seen, address)
+		})
+		if total := exactFiles(t, doc.Find(".list tfoot tr")); sum != total {
+			t.Errorf("page %d sums to %d files of %d", number, sum, total)
+		}
+	}
+	unique := map[string]bool{}
+	for _, address := range seen {
+		unique[address] = true
+	}
+	if len(seen) != users || len(unique) != users {
+		t.Errorf("the pages list %d users, %d different ones, of %d", len(seen), len(unique), users)
+	}
+	wantWords(t, s.read(t, "/fs/many/users?page=2", http.StatusOK), "101 to 200 of 250 users", "150 others on other pages")
+	// Beyond the end there is a way back.
+	if s.read(t, "/fs/many/users?page=9", http.StatusOK).Find(`a[href="/fs/many/users"]`).Length() == 0 {
+		t.Error("no way back from beyond the end")
+	}
+}
+
+// exactFiles returns the files that a row of a list tells in a title.
+func exactFiles(t *testing.T, row *goquery.Selection) int64 {
+	t.Helper()
+	title := row.Find(`td[title$=" files"]`).First().AttrOr("title", "")
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSuffix(title, " files"), ",", ""), 10, 64)
+	if err != nil {
+		t.Fatalf("files of %q: %v", row.Text(), err)
+	}
+	return n
+}
+
+func TestPerson(t *testing.T) {
+	store := example()
+	home := store.AddFileSystem("home", "/home")
+	for i := range 10 {
+		store.AddScan(home, night.AddDate(0, 0, i-9), storetest.Tree{
+			{UID: 1001, Type: "pdf", Fileset: "x", Files: int64(i + 1), Size: 1 << 20},
+		})
+	}
+	store.AddFileSystem("empty", "/empty")
+	s := open(t, store)
+	doc := s.read(t, "/users/1001", http.StatusOK)
+	wantWords(t, doc, "uid 1001 over all file systems", "2 of 3", "scratch", "home", "Growth in 7 days")
+	var order []string
+	total := usage.Bytes{}
+	doc.Find(".list tbody tr").Each(func(_ int, row *goquery.Selection) {
+		order = append(order, row.Find("th a").Text())
+		title, _ := row.Find("td").First().Attr("title")
+		digits := strings.ReplaceAll(strings.TrimSuffix(title, " bytes"), ",", "")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total = total.Add(usage.ByteCount(n))
+	})
+	if got := fmt.Sprint(order); got != "[scratch home]" {
+		t.Errorf("file systems in the order %s", got)
+	}
+	want := usage.GroupDigits(total.String()) + " bytes"
+	if got := doc.Find(".list tfoot td").First().AttrOr("title", ""); got != want {
+		t.Errorf("in all %s, the file systems sum to %s", got, want)
+	}
+	for _, link := range []string{
+		`a[href="/fs/scratch/users/1001"]`, `a[href="/api/v1/users/1001?by=allocated&format=csv"]`,
+		`a[href="/users/1001?by=files"]`,
+	} {
+		if doc.Find(link).Length() == 0 {
+			t.Errorf("no %s", link)
+		}
+	}
+	byFiles := s.read(t, "/users/1001?by=files&range=1y", http.StatusOK)
+	wantWords(t, byFiles, "Files on home", "Files on scratch")
+	if s.read(t, "/fs/scratch/users/1001", http.StatusOK).Find(`a[href="/users/1001"]`).Length() == 0 {
+		t.Error("the page of a user does not lead to the one over all file systems")
+	}
+	wantWords(t, s.read(t, "/users/4242", http.StatusOK), "uid 4242", "no account")
+	for _, uid := range []string{"7", "alice", "007", "-1", "4294967296", "%3Cb%3E"} {
+		wantWords(t, s.read(t, "/users/"+uid, http.StatusNotFound), "There is no user")
+	}
+	s.read(t, "/users/1001?by=money", http.StatusBadRequest)
+}
