@@ -56,7 +56,7 @@ func (s *supervisor) makeCluster(ctx context.Context, in installation) error {
 	if err := os.RemoveAll(initdbName); err != nil {
 		return fmt.Errorf("remove unfinished data directory: %w", err)
 	}
-	cmd := s.command(ctx, in.initdb(), initdbArgs(filepath.Join(s.folder, initdbName))...)
+	cmd := s.command(ctx, in.initdb(), initdbArgs(filepath.Join(s.folder, initdbName), s.order.Loading)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		text := strings.TrimSpace(string(out))
 		if ctx.Err() != nil {

@@ -218,8 +218,30 @@ func (r *rebuild) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("look at the new data directory: %w", err)
 	}
+	defer func() { err = errors.Join(err, in.Close()) }()
 	r.result.To = majorOf(in, dataName)
-	return in.Close()
+	r.step(ctx, "writing the new data to disk")
+	return syncTree(ctx, in, dataName)
+}
+
+// syncTree makes all below dir durable, files and names.
+func syncTree(ctx context.Context, root *os.Root, dir string) error {
+	return fs.WalkDir(root.FS(), dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := root.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return fmt.Errorf("write %s to disk: %w", f.Name(), err)
+		}
+		return nil
+	})
 }
 
 // stopRebuilt stops a server, also when ctx has ended.
@@ -302,6 +324,7 @@ func majorOf(folder *os.Root, data string) int {
 	return major
 }
 
+// syncRoot makes renames in the directory durable.
 func syncRoot(folder *os.Root) error {
 	dir, err := folder.Open(".")
 	if err != nil {

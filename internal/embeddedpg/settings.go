@@ -35,8 +35,8 @@ lc_messages = 'C'
 // initdbArgs makes a data directory in dir. Checksums: a broken disk block is
 // reported, not charted. Encoding and locale: names are bytes, and the order of
 // text is bytewise everywhere.
-func initdbArgs(dir string) []string {
-	return []string{
+func initdbArgs(dir string, loading bool) []string {
+	args := []string{
 		"--pgdata=" + dir,
 		"--username=" + Role,
 		"--encoding=UTF8",
@@ -46,13 +46,22 @@ func initdbArgs(dir string) []string {
 		"--auth-local=peer",
 		"--auth-host=reject",
 	}
+	if loading {
+		args = append(args, "--no-sync")
+	}
+	return args
 }
 
 // postgresArgs starts a server on the data directory in folder, with what must
-// hold whatever postgresql.conf and ALTER SYSTEM say. While a new database is
-// loaded, rows that a transaction puts into a table of its own are not logged.
+// hold whatever postgresql.conf and ALTER SYSTEM say. A new database that is being
+// loaded counts for nothing before it is whole and synced (see Rebuild): it waits
+// for no disk, and logs no rows of tables that are made in the same transaction.
 func postgresArgs(folder, socketDir string, loading bool) []string {
 	args := []string{"-D", filepath.Join(folder, dataName)}
+	durable := "on"
+	if loading {
+		durable = "off"
+	}
 	settings := [][2]string{
 		{"listen_addresses", ""},
 		{"port", port},
@@ -60,8 +69,8 @@ func postgresArgs(folder, socketDir string, loading bool) []string {
 		{"unix_socket_permissions", "0700"},
 		{"hba_file", filepath.Join(folder, hbaName)},
 		{"ident_file", filepath.Join(folder, identName)},
-		{"fsync", "on"},
-		{"full_page_writes", "on"},
+		{"fsync", durable},
+		{"full_page_writes", durable},
 		{"logging_collector", "off"},
 		{"log_destination", "stderr"},
 	}
