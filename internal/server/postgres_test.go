@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"fstally/internal/api"
 	"fstally/internal/postgres"
@@ -24,7 +25,16 @@ import (
 // stored is a site over Postgres that holds what a store in memory does.
 func stored(t *testing.T, memory *storetest.Store) (http.Handler, *postgres.Store) {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), postgrestest.New(t), postgres.Options{Location: zone})
+	return storedAt(t, memory, postgrestest.New(t), nil)
+}
+
+// storedAt is a site over a database that holds what a store in memory does;
+// tracer is told of its statements.
+func storedAt(
+	t *testing.T, memory *storetest.Store, database string, tracer pgx.QueryTracer,
+) (http.Handler, *postgres.Store) {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), database, postgres.Options{Location: zone, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)
 	}

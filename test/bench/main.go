@@ -180,7 +180,7 @@ func (res *result) compare(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
+	defer conn.Close(ctx)                          //nolint:errcheck // it only read
 	if err := fetch(ctx, conn, list); err != nil { // prepares them
 		return err
 	}

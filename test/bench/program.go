@@ -52,7 +52,8 @@ func start(ctx context.Context, binary, command, dataDir string, args ...string)
 		}
 		return &program{cmd, client, strings.TrimSuffix(address, "/")}, nil
 	}
-	return nil, fmt.Errorf("%s %s in %s: %w: %s", binary, command, dataDir, errors.Join(lines.Err(), cmd.Wait()), said.String())
+	err = errors.Join(lines.Err(), cmd.Wait())
+	return nil, fmt.Errorf("%s %s in %s: %w: %s", binary, command, dataDir, err, said.String())
 }
 
 // stop ends the program and its Postgres.

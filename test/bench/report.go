@@ -54,8 +54,8 @@ func report(w io.Writer, results []result) (over int, err error) {
 	if err := table.Flush(); err != nil {
 		return over, err
 	}
-	_, err = fmt.Fprintf(w, "Times in ms. ratio: p50 to that of plain pgx. %d of %d addresses are over the budget of %s at the 99th percentile.\n",
-		over, len(results), budget)
+	_, err = fmt.Fprintf(w, "Times in ms; ratio: p50 to that of plain pgx. "+
+		"%d of %d addresses are over the budget of %s at the 99th percentile.\n", over, len(results), budget)
 	return over, err
 }
 

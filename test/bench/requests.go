@@ -26,7 +26,10 @@ func requests(ctx context.Context, p *program) ([]string, error) {
 	if err := decode(ctx, p, "/api/v1/filesystems", &systems); err != nil {
 		return nil, err
 	}
-	paths := []string{"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css", "/api/v1/openapi.json", "/api/v1/filesystems"}
+	paths := []string{
+		"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css",
+		"/api", "/api/v1/openapi.json", "/api/v1/filesystems",
+	}
 	for i, fs := range systems.Items {
 		s, err := find(ctx, p, fs.Name)
 		if err != nil {

@@ -56,7 +56,7 @@ func all(site http.Handler) ([]string, error) {
 		return nil, fmt.Errorf("walk the routes: %w", err)
 	}
 	w := httptest.NewRecorder()
-	site.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+api+"/openapi.json", nil))
+	site.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+api+"/openapi.json", http.NoBody))
 	var document struct {
 		Paths map[string]map[string]any
 	}
