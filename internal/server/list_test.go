@@ -153,3 +153,37 @@ func TestPerson(t *testing.T) {
 	}
 	s.read(t, "/users/1001?by=money", http.StatusBadRequest)
 }
+
+// Growth from nothing has no percentage, and a single night has no growth (C129).
+func TestGrowthFromNothing(t *testing.T) {
+	store := &storetest.Store{}
+	grown := store.AddFileSystem("grown", "/grown")
+	store.AddScan(grown, night.AddDate(0, 0, -1), storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3}})
+	store.AddScan(grown, night, storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3, Size: 5 << 30}})
+	young := store.AddFileSystem("young", "/young")
+	store.AddScan(young, night, storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3}})
+	s := open(t, store)
+	paths := []string{"/", "/users/7", "/users/7?by=files"}
+	for _, fs := range []string{"grown", "young"} {
+		for _, page := range []string{
+			"capacity", "capacity?by=files", "files", "users", "types?by=slack", "users/7", "types/txt", "filesets/a?by=size",
+			"history?group_by=user", "history", "scans",
+		} {
+			paths = append(paths, "/fs/"+fs+"/"+page)
+		}
+	}
+	for _, path := range paths {
+		body := s.get(t, path).Body.String()
+		for _, word := range []string{"NaN", "Inf", "null%", "+∞"} {
+			if strings.Contains(body, word) {
+				t.Errorf("%s says %s", path, word)
+			}
+		}
+	}
+	for _, path := range []string{"/fs/grown/capacity", "/fs/grown/users", "/users/7", "/fs/grown/users/7"} {
+		wantWords(t, s.read(t, path, http.StatusOK), "5 GiB")
+	}
+	if growth := s.read(t, "/fs/young/capacity", http.StatusOK).Find("td.change").Length(); growth != 0 {
+		t.Errorf("a single night has %d changes", growth)
+	}
+}

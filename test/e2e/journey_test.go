@@ -58,6 +58,7 @@ func TestJourney(t *testing.T) {
 		return
 	}
 	t.Run("dark", func(t *testing.T) { p.on(t, func() { dark(p, program, rules) }) })
+	t.Run("keyboard", func(t *testing.T) { p.on(t, func() { byKeyboard(p, program) }) })
 	t.Run("narrow", func(t *testing.T) { p.on(t, func() { narrow(p, program) }) })
 	t.Run("no JavaScript", func(t *testing.T) { p.on(t, func() { withoutScripts(p, program) }) })
 	t.Run("bad addresses", func(t *testing.T) { p.on(t, func() { badAddresses(p, program, rules) }) })
@@ -222,6 +223,7 @@ func views(program program) []string {
 		program.site + "/fs/scratch/capacity", program.site + "/fs/scratch/capacity?by=size",
 		program.site + "/fs/scratch/files", program.site + "/fs/scratch/files?histogram=fine&type=py",
 		program.site + "/", program.site + "/fs/scratch/scans", program.site + "/fs/scratch/types/py",
+		program.site + "/fs/scratch/users", program.site + "/users/0", program.site + "/api",
 		program.site + "/fs/scratch/history?group_by=fileset", program.site + "/fs/scratch/history?by=inodes",
 	}
 }

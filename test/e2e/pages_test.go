@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"fstally/internal/usage"
 	"fstally/web/page/pagetest"
@@ -222,51 +221,4 @@ func TestTheme(t *testing.T) {
 	if got := background(); got != dark {
 		t.Errorf("without scripts a dark system gets %s, want %s", got, dark)
 	}
-}
-
-// TestKeyboard walks through a page with the Tab key: everything that can be
-// done is reached, and what has the focus is seen to have it.
-func TestKeyboard(t *testing.T) {
-	p := newBrowser(t).open(t, "light")
-	server := httptest.NewServer(pagetest.Handler())
-	t.Cleanup(server.Close)
-	p.goTo(server.URL + "/pages/files")
-	p.wait("the charts", drawn)
-	reachable := eval[int](p, `(() => {
-		const all = [...document.querySelectorAll("a[href], button, select, input, summary")];
-		const free = all.filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== "hidden");
-		free.forEach(e => { e.dataset.expected = "1"; });
-		return free.length;
-	})()`)
-	if reachable < 20 {
-		t.Fatalf("only %d things can be done on the page", reachable)
-	}
-	p.tabKey()
-	if got := eval[string](p, `document.activeElement.className`); got != "skip" {
-		t.Errorf("the first thing reached is %q, not the link to the content", got)
-	}
-	for range reachable + 5 {
-		problem := eval[string](p, `(() => {
-			const e = document.activeElement;
-			delete e.dataset.expected;
-			if (e === document.body) return "";
-			const s = getComputedStyle(e);
-			return s.outlineStyle === "none" || s.outlineWidth === "0px" ? e.outerHTML.slice(0, 120) : "";
-		})()`)
-		if problem != "" {
-			t.Errorf("the focus is not seen on %s", problem)
-		}
-		p.tabKey()
-	}
-	if missed := eval[[]string](p, `[...document.querySelectorAll("[data-expected]")].map(e => e.outerHTML.slice(0, 120))`); len(missed) > 0 {
-		t.Errorf("not reached: %s", strings.Join(missed, "\n"))
-	}
-	// A menu opens and closes, and gives the focus back.
-	eval[bool](p, `document.querySelector(".stepper summary").focus() ?? true`)
-	p.press(kb.Enter)
-	p.wait("the menu opens", `document.querySelector(".stepper details").open`)
-	p.tabKey()
-	p.wait("the focus is in the menu", `document.activeElement.closest(".panel")`)
-	p.press(kb.Escape)
-	p.wait("the menu closes", `!document.querySelector(".stepper details").open && document.activeElement.matches(".stepper summary")`)
 }
