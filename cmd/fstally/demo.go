@@ -99,6 +99,11 @@ func (a *app) fillDemo(ctx context.Context, d *database, o demo.Options) error {
 	if err := store.Settle(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "Filled in %s. All of it is invented.\n", usage.FormatDuration(time.Since(began)))
+	again := "fstally serve --data-dir " + a.cli.DataDir
+	if a.cli.DatabaseURL != "" {
+		again = "fstally serve, with the same --database-url"
+	}
+	_, err = fmt.Fprintf(a.stdout, "Filled in %s. All of it is invented. To look at it again later: %s\n",
+		usage.FormatDuration(time.Since(began)), again)
 	return err
 }
