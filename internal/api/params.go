@@ -132,7 +132,7 @@ func checkKey(key string) error {
 // id is not looked for.
 func (a *api) fileSystem(ctx context.Context, nameOrID string) (usage.FileSystem, error) {
 	missing := notFound("path.fs", nameOrID,
-		fmt.Sprintf("There is no file system %q: see %s/filesystems for those that there are.", nameOrID, Prefix))
+		fmt.Sprintf("There is no file system %q: see %s/filesystems for those that there are.", nameOrID, a.Base+Prefix))
 	if _, err := strconv.ParseInt(nameOrID, 10, 64); err != nil && usage.ValidateName(nameOrID) != nil {
 		return usage.FileSystem{}, missing
 	}
@@ -163,7 +163,7 @@ func (a *api) scan(ctx context.Context, fs usage.FileSystem, latestOrID string) 
 	scan, err := a.Reader.Scan(ctx, a.Scope(ctx), id)
 	if errors.Is(err, usage.ErrNotFound) || err == nil && scan.FileSystemID != fs.ID {
 		return nil, notFound("query.scan", latestOrID,
-			fmt.Sprintf("There is no scan %d of %s: see %s/filesystems/%s/scans.", id, fs.Name, Prefix, fs.Name))
+			fmt.Sprintf("There is no scan %d of %s: see %s/filesystems/%s/scans.", id, fs.Name, a.Base+Prefix, fs.Name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find scan %d: %w", id, err)

@@ -50,15 +50,15 @@ type ScanBody struct {
 	State           string     `json:"state" doc:"queued, running, complete, failed, cancelled or interrupted."`
 	Verdict         string     `json:"verdict,omitempty" doc:"clean, partial, unverified or suspect; of complete scans."`
 	Reason          string     `json:"reason,omitempty" doc:"Why it failed, or why the verdict is not clean."`
-	Day             string     `json:"day,omitempty" format:"date" doc:"Date of the start in the site's zone."`
+	Day             string     `json:"day,omitempty" format:"date" doc:"Date of the start in the site's zone; absent before."`
 	Queued          *time.Time `json:"queued,omitempty" doc:"When it was asked for."`
 	Started         *time.Time `json:"started,omitempty" doc:"When the walk began; absent before."`
 	Finished        *time.Time `json:"finished,omitempty" doc:"When the walk ended, well or not; absent before."`
 	Published       *time.Time `json:"published,omitempty" doc:"When its numbers came to be shown; absent where they are not."`
 	DurationSeconds int64      `json:"duration_seconds" doc:"Seconds of the walk, so far where it runs."`
 	Root            string     `json:"root" doc:"Real path of the directory that was scanned, escaped."`
-	Engine          string     `json:"engine" doc:"What read the directories, such as openat."`
-	Host            string     `json:"host" doc:"Name of the host that scanned."`
+	Engine          string     `json:"engine" doc:"What read the directories, such as openat; empty before the start."`
+	Host            string     `json:"host" doc:"Name of the host that scanned; empty before the start."`
 	Progress        *progress  `json:"progress,omitempty" doc:"While it runs."`
 	Totals          *Measures  `json:"totals,omitempty" doc:"Of complete scans."`
 	Counters        *counters  `json:"counters,omitempty" doc:"Of complete scans."`

@@ -47,6 +47,10 @@ func TestBasePath(t *testing.T) {
 			if got := w.Header().Get("Location"); got != "/storage/api/v1/scans/41" {
 				t.Errorf("cancel by the API leads to %q", got)
 			}
+			w = s.get(t, prefix+"/api/v1/filesystems/nope/scans", "Authorization", "Bearer "+token)
+			if !strings.Contains(w.Body.String(), "see /storage/api/v1/filesystems for") {
+				t.Errorf("the API sends elsewhere: %s", w.Body)
+			}
 			if w := s.get(t, prefix+"/api/v1/nothing"); w.Header().Get("Content-Type") != "application/problem+json" {
 				t.Errorf("the API without a token = %v", w.Header())
 			}

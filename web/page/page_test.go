@@ -73,7 +73,11 @@ func TestEveryAddressIsUnderTheBasePath(t *testing.T) {
 		for _, attribute := range []string{"href", "src", "action", "data-live"} {
 			doc.Find("[" + attribute + "]").Each(func(_ int, s *goquery.Selection) {
 				address := s.AttrOr(attribute, "")
-				if address != "#main" && !strings.HasPrefix(address, "/tally/") {
+				if anchor, ok := strings.CutPrefix(address, "#"); ok {
+					if doc.Find("[id='"+anchor+"']").Length() != 1 {
+						t.Errorf("%s: there is no place %s", name, address)
+					}
+				} else if !strings.HasPrefix(address, "/tally/") {
 					t.Errorf("%s: %s=%q of <%s> is not under the base path", name, attribute, address, goquery.NodeName(s))
 				}
 			})

@@ -67,8 +67,8 @@ func Pages(base string) []Page {
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
-	pages = append(pages, referencePages(base)...)
-	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base), peoplePages(base))
+	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base),
+		peoplePages(base), referencePages(base))
 }
 
 func zone() *time.Location { return time.FixedZone("CET", 3600) }

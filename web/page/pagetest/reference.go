@@ -10,6 +10,9 @@ import (
 func referencePages(base string) []Page {
 	of := func(p page.Reference) page.Reference {
 		p.Frame = at(base, p.Frame)
+		p.Document = base + "/api/v1/openapi.json"
+		try := &p.Groups[0].Operations[0]
+		try.Try, try.TryCSV = base+"/pages/reference?try", base+"/pages/reference?csv"
 		return p
 	}
 	open := reference()
@@ -25,7 +28,7 @@ func reference() page.Reference {
 	f := bareFrame("API")
 	f.Path = component.ReferencePath
 	return page.Reference{
-		Frame: f, Name: "fstally 1", Address: "https://fstally.example.org/api/v1", Document: "/api/v1/openapi.json",
+		Frame: f, Name: "fstally 1", Address: "https://fstally.example.org/api/v1",
 		About: "Counts and bytes are integers with exact digits, which may exceed 2^53.",
 		Groups: []page.OperationGroup{
 			{Name: "Usage", About: "Who and what uses the space.", Operations: []page.Operation{usageOperation()}},
@@ -36,7 +39,9 @@ func reference() page.Reference {
 				{Name: "detail", Type: "text", Optional: true, About: "What happened."},
 				{Name: "errors", Type: "list of", Shape: "ErrorDetail", Optional: true, Null: true, About: "By parameter."},
 			}},
-			{Name: "ErrorDetail", Fields: []page.Field{{Name: "value", Type: "any value", Optional: true, About: "What was sent."}}},
+			{Name: "ErrorDetail", Fields: []page.Field{
+				{Name: "value", Type: "any value", Optional: true, About: "What was sent."},
+			}},
 			{Name: "Item", Fields: []page.Field{
 				{Name: "key", Type: "text", About: "What filters take."},
 				{Name: "allocated", Type: "whole number, 0 or more", About: "Bytes on disk."},
@@ -72,7 +77,6 @@ func usageOperation() page.Operation {
 		Problems: problems(),
 		Curl: `curl -s -H "Authorization: Bearer $TOKEN" ` +
 			`'https://fstally.example.org/api/v1/filesystems/scratch/usage?by=allocated&group_by=user&limit=10&scan=latest'`,
-		Try: "/pages/reference?try", TryCSV: "/pages/reference?csv",
 	}
 }
 
