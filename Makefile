@@ -47,7 +47,7 @@ build: ## build bin/fstally; needs only Go, as the web bundle is committed
 
 .PHONY: package
 package: build ## make deb, rpm and an offline bundle in dist/ (docs/install.md)
-	go run -C .ci/tools/pack . -root '$(CURDIR)' -binary '$(BIN)' -out '$(DIST)' -describe '$(VERSION)' \
+	GOOS= GOARCH= go run -C .ci/tools/pack . -root '$(CURDIR)' -binary '$(BIN)' -out '$(DIST)' -describe '$(VERSION)' \
 		-time $(SOURCE_DATE_EPOCH) -arch "$$(go env GOARCH)"
 
 .PHONY: test
