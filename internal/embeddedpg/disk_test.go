@@ -28,6 +28,19 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
+// bind mounts a directory at another place too.
+func bind(t *testing.T, from, to string) {
+	t.Helper()
+	if err := unix.Mount(from, to, "", unix.MS_BIND, ""); err != nil {
+		skip(t, "cannot bind a mount: "+err.Error())
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(to, 0); err != nil {
+			t.Errorf("unmount %s: %v", to, err)
+		}
+	})
+}
+
 // fill leaves no byte free.
 func fill(t *testing.T, disk string) (filler string) {
 	t.Helper()

@@ -31,7 +31,8 @@ import (
 const (
 	superviseCommand = "supervise"
 	serveCommand     = "serve"
-	dieCommand       = "die" // like serve, but killed while the data directory is made
+	dieCommand       = "die"     // like serve, but killed while the data directory is made
+	rebuildCommand   = "rebuild" // killed at a step
 )
 
 func TestMain(m *testing.M) {
@@ -47,6 +48,8 @@ func TestMain(m *testing.M) {
 			exitWith(serve(os.Args[2], onStep{"making a data directory", func() {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}}))
+		case rebuildCommand:
+			exitWith(rebuildAndDie(os.Args[2], os.Args[3], func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }))
 		}
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
