@@ -7,6 +7,7 @@ var (
 	MigrateFiles = migrate
 	MarginalsSQL = marginalsSQL
 	HistorySQL   = historySQL
+	WholeNumber  = wholeNumber
 )
 
 // TableSQL returns the statement and arguments of a query of a scan.

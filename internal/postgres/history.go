@@ -94,14 +94,15 @@ func historyOf(ctx context.Context, tx pgx.Tx, scans []storedScan, q usage.Histo
 	if err != nil {
 		return h, err
 	}
-	values, err := marginalsOf(ctx, tx, q.FileSystemID, q.GroupBy, ids, first, last)
+	values, err := readGrid(ctx, tx, scans, q, ids, first, last)
 	if err != nil {
 		return h, err
 	}
 	var series []keyed
 	for _, key := range keys {
 		if id, ok := ids[key]; ok {
-			series = append(series, keyed{id, values[scanKey{newest.ID, id}]})
+			m, _ := values.at(len(scans)-1, id)
+			series = append(series, keyed{id, *m})
 		}
 	}
 	if h.Series, err = rowsOf(ctx, tx, newest, q.GroupBy, series); err != nil {
@@ -110,22 +111,58 @@ func historyOf(ctx context.Context, tx pgx.Tx, scans []storedScan, q usage.Histo
 	for i := range scans {
 		h.Points[i].Rows = make([]*usage.Measures, len(series))
 		for k, v := range series {
-			h.Points[i].Rows[k] = pointOf(scans[i], newest, q.GroupBy, values, v.key)
+			if m, found := values.at(i, v.key); scans[i].tells(newest, q.GroupBy, found) {
+				h.Points[i].Rows[k] = m
+			}
 		}
 	}
 	return h, nil
 }
 
-// pointOf returns a series' value in a scan, nil where the scan cannot know it:
-// its size classes have other bounds than those of the newest, or its file types
-// were limited.
-func pointOf(scan, newest storedScan, d usage.Dimension, values map[scanKey]usage.Measures, key int64) *usage.Measures {
-	if d == usage.SizeClassDim && scan.SizeClasses != newest.SizeClasses {
-		return nil
+// tells reports whether the scan knows a value of the newest one: not where its
+// size classes have other bounds, or the value may have been cut off with the
+// file types beyond the limit.
+func (s *storedScan) tells(newest storedScan, d usage.Dimension, found bool) bool {
+	if d == usage.SizeClassDim && s.SizeClasses != newest.SizeClasses {
+		return false
 	}
-	m, ok := values[scanKey{scan.ID, key}]
-	if !ok && scan.unknown(d, true) {
-		return nil
+	return found || !s.unknown(d, true)
+}
+
+// grid is the usage of some values in some scans: a line for each scan, a column
+// for each value. It is one piece of memory, for there can be 100,000 of them.
+type grid struct {
+	columns map[int64]int // of stored keys
+	cells   []usage.Measures
+	found   []bool
+}
+
+// at returns the usage of a value in the scan of a line, 0 where none was found.
+func (g *grid) at(line int, key int64) (m *usage.Measures, found bool) {
+	i := line*len(g.columns) + g.columns[key]
+	return &g.cells[i], g.found[i]
+}
+
+func readGrid(
+	ctx context.Context, tx pgx.Tx, scans []storedScan, q usage.HistoryQuery, ids map[string]int64, first, last int64,
+) (*grid, error) {
+	g := &grid{columns: make(map[int64]int, len(ids))}
+	for _, id := range ids {
+		if _, ok := g.columns[id]; !ok { // two keys can mean one value
+			g.columns[id] = len(g.columns)
+		}
 	}
-	return &m
+	lines := make(map[int64]int, len(scans))
+	for i := range scans {
+		lines[scans[i].ID] = i
+	}
+	g.cells = make([]usage.Measures, len(scans)*len(g.columns))
+	g.found = make([]bool, len(g.cells))
+	err := marginalsOf(ctx, tx, q.FileSystemID, q.GroupBy, ids, first, last, func(scan, key int64, m *usage.Measures) {
+		if line, ok := lines[scan]; ok {
+			i := line*len(g.columns) + g.columns[key]
+			g.cells[i], g.found[i] = *m, true
+		}
+	})
+	return g, err
 }

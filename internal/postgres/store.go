@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fstally/internal/usage"
@@ -68,6 +69,10 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	}
 	config.ConnConfig.Tracer = opts.Tracer
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		conn.TypeMap().RegisterType(&pgtype.Type{Name: "numeric", OID: pgtype.NumericOID, Codec: numericCodec{}})
+		return nil
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)

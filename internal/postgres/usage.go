@@ -204,13 +204,16 @@ func (s *Store) UsageOf(
 		if err != nil {
 			return err
 		}
-		values, err := marginalsOf(ctx, tx, scan.FileSystemID, d, ids, scan.ID, scan.ID)
+		values := make(map[int64]usage.Measures, len(ids))
+		err = marginalsOf(ctx, tx, scan.FileSystemID, d, ids, scan.ID, scan.ID, func(_, key int64, m *usage.Measures) {
+			values[key] = *m
+		})
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
 			id, stored := ids[key]
-			if m, ok := values[scanKey{scan.ID, id}]; ok && stored {
+			if m, ok := values[id]; ok && stored {
 				known[key] = m
 			} else if !scan.unknown(d, stored) {
 				known[key] = usage.Measures{}
@@ -229,30 +232,28 @@ func (s *storedScan) unknown(d usage.Dimension, stored bool) bool {
 	return d == usage.Type && s.typesLimited || d == usage.SizeClassDim && !stored
 }
 
-// scanKey is a value of one dimension in one scan.
-type scanKey struct{ scan, key int64 }
-
 // marginalsOf reads the usage of some values from the scans of a file system
-// with ids in first..last. It touches one index and no table.
+// with ids in first..last, and tells each to visit. It touches one index and no
+// table.
 func marginalsOf(
 	ctx context.Context, tx pgx.Tx, fileSystemID int64, d usage.Dimension, ids map[string]int64, first, last int64,
-) (map[scanKey]usage.Measures, error) {
+	visit func(scan, key int64, m *usage.Measures),
+) error {
 	keys := make([]int64, 0, len(ids))
 	for _, id := range ids {
 		keys = append(keys, id)
 	}
 	found, err := tx.Query(ctx, marginalsSQL, fileSystemID, int16(dimensionOf(d)), keys, first, last)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	values := make(map[scanKey]usage.Measures)
-	var k scanKey
+	var scan, key int64
 	var m usage.Measures
-	_, err = pgx.ForEachRow(found, append([]any{&k.scan, &k.key}, measureTargets(&m)...), func() error {
-		values[k] = m
+	_, err = pgx.ForEachRow(found, append([]any{&scan, &key}, measureTargets(&m)...), func() error {
+		visit(scan, key, &m)
 		return nil
 	})
-	return values, err
+	return err
 }
 
 const marginalsSQL = `
