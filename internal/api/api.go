@@ -32,6 +32,9 @@ type Reader interface {
 	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
 	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
 	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
+	UsageOf(
+		ctx context.Context, scope usage.Scope, scanID int64, d usage.Dimension, keys []string,
+	) (map[string]usage.Measures, error)
 	History(ctx context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error)
 	SizeHistogram(
 		ctx context.Context, scope usage.Scope, scanID int64, by usage.Measure, typ *string,

@@ -16,23 +16,27 @@ type item struct {
 	Key  string `json:"key" doc:"What filters take: a number for users, groups and pools, an escaped name for others."`
 	Name string `json:"name" doc:"What a person reads; the key where there is no name."`
 	Measures
-	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+	Share  float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+	Change *change `json:"change,omitempty" nullable:"true"`
 }
 
 type others struct {
 	Count int64 `json:"count" doc:"Values that are not among the items."`
 	Measures
-	Share float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+	Share  float64 `json:"share" minimum:"0" maximum:"1" doc:"Part of the total in the measure by."`
+	Change *change `json:"change,omitempty" nullable:"true"`
 }
 
 type usageBody struct {
-	FileSystem string   `json:"filesystem" doc:"Name of the file system."`
-	Scan       *scanRef `json:"scan" doc:"The scan that the numbers come from; null where none is published yet."`
-	GroupBy    string   `json:"group_by" doc:"The dimension that the items are values of."`
-	By         string   `json:"by" doc:"The measure of order and shares."`
-	Total      Measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
-	Items      []item   `json:"items" nullable:"false" doc:"By the measure descending, then by number or bytewise key."`
-	Others     *others  `json:"others" doc:"Everything that is not among the items; null where there is nothing."`
+	FileSystem  string   `json:"filesystem" doc:"Name of the file system."`
+	Scan        *scanRef `json:"scan" doc:"The scan that the numbers come from; null where none is published yet."`
+	Since       *scanRef `json:"since,omitempty" doc:"The earlier scan that since_days compares with; absent where there is none."`
+	GroupBy     string   `json:"group_by" doc:"The dimension that the items are values of."`
+	By          string   `json:"by" doc:"The measure of order and shares."`
+	Total       Measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
+	TotalChange *change  `json:"total_change,omitempty" nullable:"true"`
+	Items       []item   `json:"items" nullable:"false" doc:"By the measure descending, then by number or bytewise key."`
+	Others      *others  `json:"others" doc:"Everything that is not among the items; null where there is nothing."`
 }
 
 // TransformSchema says what can be null.
@@ -41,19 +45,30 @@ func (usageBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 }
 
 func (b usageBody) columns() []string {
-	return slices.Concat([]string{b.GroupBy, "name"}, measureColumns(), []string{"share"})
+	columns := slices.Concat([]string{b.GroupBy, "name"}, measureColumns(), []string{"share"})
+	if b.TotalChange != nil {
+		columns = append(columns, "change_of_"+column(usage.Measure(b.By)))
+	}
+	return columns
 }
 
 // rows are the items and, with an empty key, the others, so that the rows of a
 // file sum to the total.
 func (b usageBody) rows() [][]cell {
 	var rows [][]cell
-	for _, it := range b.Items {
-		rows = append(rows, slices.Concat([]cell{text(it.Key), text(it.Name)}, it.cells(), []cell{share(it.Share)}))
+	add := func(key, name cell, m *Measures, part float64, c *change) {
+		row := slices.Concat([]cell{key, name}, m.cells(), []cell{share(part)})
+		if b.TotalChange != nil {
+			row = append(row, c.cell())
+		}
+		rows = append(rows, row)
+	}
+	for i := range b.Items {
+		it := &b.Items[i]
+		add(text(it.Key), text(it.Name), &it.Measures, it.Share, it.Change)
 	}
 	if o := b.Others; o != nil {
-		name := text(fmt.Sprintf("(%d others)", o.Count))
-		rows = append(rows, slices.Concat([]cell{"", name}, o.cells(), []cell{share(o.Share)}))
+		add("", text(fmt.Sprintf("(%d others)", o.Count)), &o.Measures, o.Share, o.Change)
 	}
 	return rows
 }
@@ -73,6 +88,7 @@ type usageInput struct {
 	GroupBy dimensionParam `query:"group_by" default:"user" doc:"What the usage is split by."`
 	PageParams
 	FilterParams
+	SinceParam
 	FormatParam
 }
 
@@ -81,6 +97,7 @@ type topUsersInput struct {
 	ScanParam
 	PageParams
 	FilterParams
+	SinceParam
 	FormatParam
 }
 
@@ -104,7 +121,7 @@ func (a *api) registerUsage() {
 	}, func(ctx context.Context, in *topUsersInput) (*usageOutput, error) {
 		return a.usage(ctx, &usageInput{
 			FSParam: in.FSParam, ScanParam: in.ScanParam, GroupBy: dimensionParam(usage.User),
-			PageParams: in.PageParams, FilterParams: in.FilterParams,
+			PageParams: in.PageParams, FilterParams: in.FilterParams, SinceParam: in.SinceParam,
 		})
 	})
 }
@@ -124,6 +141,9 @@ func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	}
 	filter, err := in.filter(classes)
 	if err != nil {
+		return nil, err
+	}
+	if err := in.check(filter); err != nil {
 		return nil, err
 	}
 	q := usage.Query{
@@ -150,6 +170,11 @@ func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	}
 	if o := top.Others; o != nil {
 		body.Others = &others{Count: o.Count, Measures: newMeasures(o.Measures, scan), Share: o.Share}
+	}
+	if in.SinceDays > 0 {
+		if err := a.compare(ctx, fs, scan, top, in.SinceDays, &body); err != nil {
+			return nil, err
+		}
 	}
 	return &usageOutput{Body: body}, nil
 }

@@ -24,7 +24,7 @@ func TestList(t *testing.T) {
 		`a[href="/fs/scratch/users/1001?by=files"]`,
 		`thead a[href="/fs/scratch/users?by=slack"]`,
 		`a[href="/fs/scratch/groups?by=files"]`,
-		`a[href="/api/v1/filesystems/scratch/usage?by=files&format=csv&group_by=user&limit=100&scan=40"]`,
+		`a[href="/api/v1/filesystems/scratch/usage?by=files&format=csv&group_by=user&limit=100&scan=40&since_days=7"]`,
 	} {
 		if doc.Find(want).Length() == 0 {
 			t.Errorf("no %s", want)

@@ -84,9 +84,18 @@ func cardHead(f component.Frame, id string, r component.Ranking, chart bool) com
 		Title: topTitle(r),
 		Sub:   string(r.By) + " · " + scanDay(f),
 		CSV: f.API("usage", "group_by", string(r.Dimension), "by", string(r.By), "limit", "1000",
-			"scan", strconv.FormatInt(f.Scan.ID, 10), "format", "csv"),
+			"scan", strconv.FormatInt(f.Scan.ID, 10), "since_days", sinceDays(r), "format", "csv"),
 		Chart: chart && len(r.Items) > 0,
 	}
+}
+
+// sinceDays is the parameter that adds the change of a week to a list; "" where
+// there is nothing to compare with.
+func sinceDays(r component.Ranking) string {
+	if len(r.Compared) == 0 {
+		return ""
+	}
+	return "7"
 }
 
 func (p Capacity) cardHead(id string, r component.Ranking, chart bool) component.CardHead {

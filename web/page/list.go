@@ -49,7 +49,7 @@ func (p List) head() component.CardHead {
 	return component.CardHead{
 		ID: "list", Title: ListTitle(p.Dimension) + " of " + p.FileSystem.Name, Sub: p.sub(),
 		CSV: p.API("usage", "group_by", string(p.Dimension), "by", string(p.Frame.By), "limit", strconv.Itoa(ListRows),
-			"offset", offset(p.first()), "scan", scanID(p.Frame), "format", "csv"),
+			"offset", offset(p.first()), "scan", scanID(p.Frame), "since_days", sinceDays(p.Ranking), "format", "csv"),
 	}
 }
 
