@@ -22,7 +22,9 @@ func TestVariables(t *testing.T) {
 	// For the compose file itself, which says where the port is reached.
 	known["FSTALLY_PORT"] = true
 
-	set := variables(t, []string{"Dockerfile", "fstally.service", "../docker-compose.yml"})
+	set := variables(t, []string{
+		"Dockerfile", "fstally.service", "fstally-scan@.service", "package/fstally.env", "../docker-compose.yml",
+	})
 	if len(set) == 0 {
 		t.Fatal("found no variable in the files of deploy")
 	}
