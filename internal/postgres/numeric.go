@@ -92,10 +92,9 @@ func wholeNumber(src []byte) (b usage.Bytes, ok bool) {
 		if i < count { // zeros at the end are not sent
 			digit = uint64(binary.BigEndian.Uint16(src[head+2*i:]))
 		}
-		over, carry := uint64(0), uint64(0)
-		over, lo = bits.Mul64(lo, 10_000)
-		lo, carry = bits.Add64(lo, digit, 0)
-		hi = hi*10_000 + over + carry
+		over, rest := bits.Mul64(lo, 10_000)
+		sum, carry := bits.Add64(rest, digit, 0)
+		hi, lo = hi*10_000+over+carry, sum
 	}
 	return usage.BytesFromWords(hi, lo), true
 }

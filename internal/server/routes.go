@@ -20,7 +20,7 @@ func (s *site) routes() (http.Handler, error) {
 	}
 	r := chi.NewRouter()
 	r.Use(requestID, s.observe, s.stripBase, s.recoverPanics, securityHeaders, s.checkHost, crossOrigin, limits,
-		middleware.GetHead, middleware.Compress(5, "text/html", "application/json", "text/csv"))
+		middleware.GetHead, compress())
 	r.NotFound(s.gate(s.page(noPage)))
 	r.MethodNotAllowed(s.gate(s.page(noMethod)))
 
