@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -13,12 +14,12 @@ import (
 // order in which they are stored. Equal databases have equal dumps.
 func Dump(tb testing.TB, url string) []byte {
 	tb.Helper()
-	bin, err := findServer()
+	program, err := findDump()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(tb.Context(), filepath.Join(bin, "pg_dump"), "--no-owner", "--dbname="+url)
+	cmd := exec.CommandContext(tb.Context(), program, "--no-owner", "--dbname="+url)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "PGTZ=UTC")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -27,4 +28,18 @@ func Dump(tb testing.TB, url string) []byte {
 	}
 	// A random word against injection, different each time.
 	return regexp.MustCompile(`(?m)^\\(un)?restrict .*$`).ReplaceAll(out, nil)
+}
+
+// findDump returns the pg_dump of the distribution, the newest if there are several.
+func findDump() (string, error) {
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin/pg_dump", "/usr/pgsql-*/bin/pg_dump"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return "", err
+		}
+		if len(found) > 0 {
+			return slices.Max(found), nil
+		}
+	}
+	return exec.LookPath("pg_dump")
 }
