@@ -33,12 +33,13 @@ func (c backupCmd) Run(ctx context.Context, a *app) error {
 		if f, ok := a.stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 			return usageError{errors.New("a backup is not for a terminal: redirect standard output, or name a file")}
 		}
-		return a.backup(ctx, a.stdout, "standard output")
+		return a.backup(ctx, a.stdout, "standard output", a.stderr)
 	}
-	return writeWhole(c.File, func(w io.Writer) error { return a.backup(ctx, w, c.File) })
+	return writeWhole(c.File, func(w io.Writer) error { return a.backup(ctx, w, c.File, a.stdout) })
 }
 
-func (a *app) backup(ctx context.Context, w io.Writer, name string) error {
+// backup writes to w, and what there is to say in the end to say.
+func (a *app) backup(ctx context.Context, w io.Writer, name string, say io.Writer) error {
 	return a.useAsIs(ctx, func(url string) error {
 		began := time.Now()
 		line := newProgressLine(a.stderr, 0)
@@ -52,8 +53,9 @@ func (a *app) backup(ctx context.Context, w io.Writer, name string) error {
 			return fmt.Errorf("back up to %s: %w", name, err)
 		}
 		a.warnLeftOut("the backup", report.LeftOut)
-		_, err = fmt.Fprintf(a.stderr, "Backed up %s rows of %d tables to %s: %s in %s.\n", usage.GroupDigits(fmt.Sprint(report.Rows)),
-			report.Tables, name, formatBytes(out.written), usage.FormatDuration(time.Since(began)))
+		_, err = fmt.Fprintf(say, "Backed up %s rows of %d tables to %s: %s in %s.\n",
+			usage.GroupDigits(fmt.Sprint(report.Rows)), report.Tables, name, formatBytes(out.written),
+			usage.FormatDuration(time.Since(began)))
 		return err
 	})
 }
@@ -83,8 +85,8 @@ func (a *app) useAsIs(ctx context.Context, f func(url string) error) (err error)
 }
 
 func (a *app) noData() error {
-	return databaseError{fmt.Errorf("there is no data of fstally in %s: name the directory with --data-dir or FSTALLY_DATA_DIR, "+
-		"and run this as the user who runs fstally serve", a.cli.DataDir)}
+	return databaseError{fmt.Errorf("there is no data of fstally in %s: name the directory with --data-dir or "+
+		"FSTALLY_DATA_DIR, and run this as the user who runs fstally serve", a.cli.DataDir)}
 }
 
 // warnLeftOut names what somebody has made in the database beside fstally's tables.
@@ -107,8 +109,8 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeWhole has write write a file that appears under its name when it is whole and
-// on disk. Only its owner may read it.
+// writeWhole makes a file that appears under its name when it is whole and on disk.
+// Only its owner may read it.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -134,7 +136,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
-		return nil //nolint:nilerr // it cannot be listed, so it cannot be synced: the file is there
+		return nil // it cannot be listed, so it cannot be synced; the file is there
 	}
 	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
 		return fmt.Errorf("sync %s: %w", dir, err)

@@ -30,8 +30,8 @@ postgres/data-VERSION in the data directory, until you delete it.`
 // Run restores, or only checks.
 func (c restoreCmd) Run(ctx context.Context, a *app) error {
 	if !c.Check && a.cli.DatabaseURL != "" {
-		return usageError{errors.New("restore fills the private Postgres, and FSTALLY_DATABASE_URL or --database-url names another: " +
-			"leave it out, or restore that one with its own tools, such as pg_restore")}
+		return usageError{errors.New("restore fills the private Postgres, and FSTALLY_DATABASE_URL or --database-url " +
+			"names another: leave it out, or restore that one with its own tools, such as pg_restore")}
 	}
 	in, size, err := c.open(a)
 	if err != nil {

@@ -25,8 +25,8 @@ interrupted, the old data goes on to be used: run it again.`
 // Run copies the store into a Postgres of the newest version.
 func (upgradePostgresCmd) Run(ctx context.Context, a *app) error {
 	if a.cli.DatabaseURL != "" {
-		return usageError{errors.New("upgrade-postgres is for the private Postgres, and FSTALLY_DATABASE_URL or --database-url " +
-			"names another: whoever runs that one upgrades it, with pg_upgrade or pg_dump and pg_restore")}
+		return usageError{errors.New("upgrade-postgres is for the private Postgres, and FSTALLY_DATABASE_URL or " +
+			"--database-url names another: whoever runs that one upgrades it, with pg_upgrade or pg_dump and pg_restore")}
 	}
 	if !embeddedpg.HasData(a.cli.DataDir) {
 		return a.noData()

@@ -39,6 +39,12 @@
 // it is private to root. It is then given the folder as an open file
 // descriptor, and paths under /proc/self/fd.
 //
+// # A new data directory
+//
+// [Rebuild] (rebuild.go) fills a second Postgres, in postgres.unfinished/ of
+// FSTALLY_DATA_DIR, and exchanges the data directories: for a restore, and for the
+// way to another major version. The old one is kept.
+//
 // # Why not embedded-postgres' Start
 //
 // The module fergusstrange/embedded-postgres deletes the data directory when

@@ -33,9 +33,9 @@ func downloadable(major int) (embeddedpostgres.PostgresVersion, bool) {
 	return "", false
 }
 
-// download fetches server programs into a directory VERSION of dir. It runs in the supervisor, because the library cannot be
-// interrupted (and panics on some errors): if ctx ends first, its goroutine is
-// left behind for the process to end.
+// download fetches server programs into a directory VERSION of dir. It runs in the
+// supervisor, because the library cannot be interrupted (and panics on some errors):
+// if ctx ends first, its goroutine is left behind for the process to end.
 func download(ctx context.Context, version embeddedpostgres.PostgresVersion, dir, url string) error {
 	scratch := filepath.Join(dir, "tmp")
 	if err := os.RemoveAll(scratch); err != nil {

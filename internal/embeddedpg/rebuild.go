@@ -88,7 +88,8 @@ func (r *rebuild) run(ctx context.Context) (err error) {
 		return err
 	}
 	// From here on the new data count.
-	if err := r.root.Rename(filepath.Join(newName, folderName, dataName), filepath.Join(folderName, nextName)); err != nil {
+	filled := filepath.Join(newName, folderName, dataName)
+	if err := r.root.Rename(filled, filepath.Join(folderName, nextName)); err != nil {
 		return fmt.Errorf("put the new data directory in place: %w", err)
 	}
 	r.step(ctx, "exchanging the data directories")
@@ -265,7 +266,8 @@ func (r *rebuild) wantNewer(ctx context.Context) error {
 		return nil // the start says what is missing or wrong
 	}
 	return problemf(ErrNewest, "the data in %s are of Postgres %d, and no newer server programs were found (newest: %s): "+
-		"install those of the version that you want", filepath.Join(r.config.Dir, folderName, dataName), r.result.From, newest)
+		"install those of the version that you want",
+		filepath.Join(r.config.Dir, folderName, dataName), r.result.From, newest)
 }
 
 // exchange puts a data directory that is ready into its place, and returns the name

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"strconv"
 	"time"
@@ -93,14 +94,12 @@ func connectForBackup(ctx context.Context, url string) (*pgx.Conn, error) {
 		config.ConnectTimeout = connectTimeout
 	}
 	setDefaults(config.RuntimeParams, sessionSettings())
-	for name, value := range map[string]string{
+	maps.Copy(config.RuntimeParams, map[string]string{
 		"client_encoding": "UTF8", "timezone": "UTC", "datestyle": "ISO", "intervalstyle": "postgres",
 		"bytea_output": "hex", "extra_float_digits": "3",
 		"statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
 		"synchronize_seqscans": "off", // rows come in the order in which they are stored
-	} {
-		config.RuntimeParams[name] = value
-	}
+	})
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", explainUnavailable(err))
@@ -155,7 +154,7 @@ func readHead(ctx context.Context, tx pgx.Tx, version string) (backupHead, error
 func parseBound(parent, name, bound string) (backupPartition, error) {
 	m := regexp.MustCompile(`^FOR VALUES FROM \('?(\d+)'?, '([0-9-]+)'\) TO \('?(\d+)'?, '([0-9-]+)'\)$`).
 		FindStringSubmatch(bound)
-	if m == nil || m[1] != m[3] {
+	if len(m) != 5 || m[1] != m[3] {
 		return backupPartition{}, fmt.Errorf("the partition %s of %s was not made by fstally: it is %q", name, parent, bound)
 	}
 	tier, err := strconv.ParseInt(m[1], 10, 16)

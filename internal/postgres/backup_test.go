@@ -92,13 +92,13 @@ func (f *fixture) backup() []byte {
 	return file.Bytes()
 }
 
-func openBackup(t testing.TB, backup []byte) *postgres.BackupReader {
-	t.Helper()
+func openBackup(tb testing.TB, backup []byte) *postgres.BackupReader {
+	tb.Helper()
 	b, err := postgres.OpenBackup(bytes.NewReader(backup))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(b.Close)
+	tb.Cleanup(b.Close)
 	return b
 }
 

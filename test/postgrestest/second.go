@@ -33,7 +33,7 @@ func SecondVersion(tb testing.TB) (bin string) {
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	native := filepath.Join(dir, "native")
 	if err := errors.Join(
-		os.Chmod(dir, 0o755), //nolint:gosec // for the user who runs Postgres
+		os.Chmod(dir, 0o755), // for the user who runs Postgres
 		os.CopyFS(native, os.DirFS(found[0])),
 		link(dir, filepath.Join(native, "pg-symlinks.json")),
 	); err != nil {
