@@ -168,6 +168,7 @@ type BackupReader struct {
 	rest   io.Reader // what holds the tar
 	tar    *tar.Reader
 	next   *tar.Header // of the file that the reader stands at, nil after the last
+	read   int64       // bytes of rows
 	close  func()
 }
 
@@ -246,9 +247,10 @@ func (b *BackupReader) readJSON(to any) error {
 	return nil
 }
 
-// table returns the rows of a table. They must be read to the end.
-func (b *BackupReader) table(name string) *tableReader {
-	return &tableReader{backup: b, prefix: dataPrefix + name + "/"}
+// table returns the rows of a table. They must be read to the end. progress is told
+// the bytes of all tables so far, from time to time.
+func (b *BackupReader) table(name string, progress func(int64)) *tableReader {
+	return &tableReader{backup: b, prefix: dataPrefix + name + "/", progress: progress}
 }
 
 // tail reads the end, which must be here, and that nothing follows: zstd compares
@@ -278,10 +280,10 @@ func (b *BackupReader) tail() (backupTail, error) {
 
 // tableReader reads the files of one table as one.
 type tableReader struct {
-	backup *BackupReader
-	prefix string
-	read   func(int) // is told each number of bytes
-	err    error     // what was wrong with the file, and not with who reads
+	backup   *BackupReader
+	prefix   string
+	progress func(int64)
+	err      error // what was wrong with the file, and not with who reads
 }
 
 func (t *tableReader) Read(p []byte) (int, error) {
@@ -292,7 +294,11 @@ func (t *tableReader) Read(p []byte) (int, error) {
 		}
 		n, err := b.tar.Read(p)
 		if n > 0 {
-			t.read(n)
+			before := b.read
+			b.read += int64(n)
+			if before/chunkBytes != b.read/chunkBytes {
+				t.progress(b.read)
+			}
 			return n, nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -334,4 +340,35 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 		s.err = err
 	}
 	return n, err
+}
+
+// Check reads the backup to its end, as a restore would, and stores nothing.
+func (b *BackupReader) Check(progress func(int64)) (tables int, rows int64, err error) {
+	counted := make(map[string]int64, len(b.head.Tables))
+	for _, t := range b.head.Tables {
+		n, err := countLines(b.table(t.Name, progress))
+		if err != nil {
+			return tables, rows, err
+		}
+		counted[t.Name] = n
+		tables++
+		rows += n
+	}
+	_, err = b.finish(counted)
+	return tables, rows, err
+}
+
+// finish reads the end, and holds what was counted against it.
+func (b *BackupReader) finish(rows map[string]int64) (backupTail, error) {
+	tail, err := b.tail()
+	if err != nil {
+		return tail, err
+	}
+	for _, t := range b.head.Tables {
+		if rows[t.Name] != tail.Rows[t.Name] {
+			return tail, fmt.Errorf("%w (%d rows of the table %s, and should be %d)",
+				ErrDamagedBackup, rows[t.Name], t.Name, tail.Rows[t.Name])
+		}
+	}
+	return tail, nil
 }

@@ -103,17 +103,9 @@ func restoreRows(
 	if _, err := conn.Exec(ctx, `SET session_replication_role = replica`); err != nil {
 		return report, fmt.Errorf("prepare the database for a restore: %w", explainUnavailable(err))
 	}
-	var stored int64
 	rows := make(map[string]int64, len(b.head.Tables))
 	for _, t := range b.head.Tables {
-		data := b.table(t.Name)
-		data.read = func(n int) {
-			before := stored
-			stored += int64(n)
-			if before/chunkBytes != stored/chunkBytes {
-				progress(stored)
-			}
-		}
+		data := b.table(t.Name, progress)
 		n, err := restoreTable(ctx, conn, t, data)
 		switch {
 		case data.err != nil:
@@ -131,15 +123,9 @@ func restoreRows(
 		}
 		rows[t.Name] = n
 	}
-	tail, err := b.tail()
+	tail, err := b.finish(rows)
 	if err != nil {
 		return report, err
-	}
-	for _, t := range b.head.Tables {
-		if rows[t.Name] != tail.Rows[t.Name] {
-			return report, fmt.Errorf("%w (%d rows of the table %s, and should be %d)",
-				ErrDamagedBackup, rows[t.Name], t.Name, tail.Rows[t.Name])
-		}
 	}
 	return report, restoreSequences(ctx, conn, tail.Sequences)
 }
