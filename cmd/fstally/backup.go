@@ -17,7 +17,8 @@ import (
 )
 
 type backupCmd struct {
-	File string `arg:"" help:"File to write, readable by its owner only; - is standard output. It is there whole or not at all, and replaces one of that name."`
+	File  string `arg:"" help:"File to write, readable by its owner only; - is standard output. It is there whole or not at all, and replaces one of that name."`
+	Quiet bool   `short:"q" help:"Say nothing unless something is wrong, as cron likes it."`
 }
 
 // Help says what no flag does.
@@ -33,16 +34,20 @@ func (c backupCmd) Run(ctx context.Context, a *app) error {
 		if f, ok := a.stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 			return usageError{errors.New("a backup is not for a terminal: redirect standard output, or name a file")}
 		}
-		return a.backup(ctx, a.stdout, "standard output", a.stderr)
+		return c.backup(ctx, a, a.stdout, "standard output", a.stderr)
 	}
-	return writeWhole(c.File, func(w io.Writer) error { return a.backup(ctx, w, c.File, a.stdout) })
+	return writeWhole(c.File, func(w io.Writer) error { return c.backup(ctx, a, w, c.File, a.stdout) })
 }
 
-// backup writes to w, and what there is to say in the end to say.
-func (a *app) backup(ctx context.Context, w io.Writer, name string, say io.Writer) error {
+// backup writes to w, and to say what there is to say in the end.
+func (c backupCmd) backup(ctx context.Context, a *app, w io.Writer, name string, say io.Writer) error {
 	return a.useAsIs(ctx, func(url string) error {
 		began := time.Now()
-		line := newProgressLine(a.stderr, 0)
+		shown := a.stderr
+		if c.Quiet {
+			shown, say = io.Discard, io.Discard
+		}
+		line := newProgressLine(shown, 0)
 		out := &countingWriter{w: w}
 		report, err := postgres.Backup(ctx, url, version, out, func(rows int64) {
 			line.print(fmt.Sprintf("%s of rows, %s in the backup, %s", formatBytes(rows), formatBytes(out.written),

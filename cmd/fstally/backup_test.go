@@ -87,7 +87,9 @@ func TestBackupAndRestore(t *testing.T) {
 	file := filepath.Join(folder, "store.fstb")
 
 	p := serve(t, dataDir) // as cron finds it at night
-	fstally(t, dataDir, "backup", file)
+	if out, err := command(t.Context(), t, dataDir, "backup", "--quiet", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("backup --quiet: %v, %s", err, out)
+	}
 	code, said := fails(t, dataDir, "restore", "--replace", file)
 	if code != exitInUse || !strings.Contains(said, fmt.Sprintf("pid %d", p.cmd.Process.Pid)) {
 		t.Errorf("restore beside serve: exit code %d, %s", code, said)
