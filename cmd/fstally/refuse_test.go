@@ -30,6 +30,8 @@ func TestBadInput(t *testing.T) {
 		{"scan " + file, exitRoot, file + " is not a directory"},
 		{"scan --dry-run " + file, exitRoot, "not a directory"},
 		{"serve --listen 127.0.0.1:0 " + dir + "/none", exitRoot, "does not exist"},
+		{"serve --listen 127.0.0.1:0 --public-url storage.example.org", exitUsage, "write scheme and host"},
+		{"serve --listen 127.0.0.1:0 --public-url https://h/path", exitUsage, "--base-path"},
 		{"fs add good " + dir + "/none", exitRoot, "does not exist"},
 		{"fs add Bad " + root, exitUsage, `"Bad" is not a name`},
 		{"import " + dir + "/\x1b[31mred", exitUsage, dir + `/\x1b[31mred: no such file`},

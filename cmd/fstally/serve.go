@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,7 @@ type webFlags struct {
 	Token          string   `env:"FSTALLY_TOKEN" placeholder:"TOKEN" help:"Access token. Default: the one in the data directory, made at the first start."`
 	AllowAnonymous bool     `env:"FSTALLY_ALLOW_ANONYMOUS" help:"Let in whoever reaches the address, without the token. Every page says so."`
 	Hosts          []string `env:"FSTALLY_HOSTS" placeholder:"HOST" help:"Names under which browsers may reach the pages, beside the address itself; put the name of a reverse proxy here."`
+	PublicURL      string   `env:"FSTALLY_PUBLIC_URL" placeholder:"URL" help:"Address that browsers know the site by, such as https://storage.example.org, without the base path: it is printed at the start, and its name is let in."`
 	BasePath       string   `env:"FSTALLY_BASE_PATH" placeholder:"/PATH" help:"Prefix of all addresses, behind a reverse proxy that serves other things too."`
 }
 
@@ -54,6 +56,9 @@ func (c serveCmd) Run(ctx context.Context, a *app) error {
 // withStore opens what serving takes, so that a wrong address or database is
 // told before anything else is done, for the time of f.
 func (c webFlags) withStore(ctx context.Context, a *app, f func(*database, net.Listener, string) error) (err error) {
+	if _, err := c.public(); err != nil {
+		return usageError{err}
+	}
 	if err := a.makeDataDir(); err != nil {
 		return err
 	}
@@ -118,14 +123,37 @@ func (c webFlags) handler(a *app, d *database, token string) (http.Handler, erro
 	})
 }
 
-// hosts returns the names that browsers may use. The one to listen at is one,
-// unless it is an address, which is let in anyway.
+// hosts returns the names that browsers may use. Those to listen at and of the
+// public address are among them, unless they are IP addresses, which are let in
+// anyway.
 func (c webFlags) hosts() []string {
-	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil || host == "" || net.ParseIP(host) != nil {
-		return c.Hosts
+	hosts := c.Hosts
+	add := func(host string) {
+		if host != "" && net.ParseIP(host) == nil {
+			hosts = append(hosts, host)
+		}
 	}
-	return append([]string{host}, c.Hosts...)
+	if host, _, err := net.SplitHostPort(c.Listen); err == nil {
+		add(host)
+	}
+	if u, err := c.public(); err == nil && u != nil {
+		add(u.Hostname())
+	}
+	return hosts
+}
+
+// public returns the public address, nil for none.
+func (c webFlags) public() (*url.URL, error) {
+	if c.PublicURL == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		return nil, fmt.Errorf("--public-url %q: write scheme and host, such as https://storage.example.org; "+
+			"a path behind it goes into --base-path", c.PublicURL)
+	}
+	return u, nil
 }
 
 // inspect checks all paths, so that a wrong one is told before anything starts.
@@ -160,7 +188,11 @@ func (c serveCmd) queueScans(ctx context.Context, a *app, d *database, roots []s
 
 // announce prints the address to open.
 func (c webFlags) announce(a *app, addr net.Addr, token string) {
-	u := url.URL{Scheme: "http", Host: browserHost(addr), Path: c.BasePath + "/"}
+	u := url.URL{Scheme: "http", Host: browserHost(addr)}
+	if public, err := c.public(); err == nil && public != nil {
+		u.Scheme, u.Host = public.Scheme, public.Host
+	}
+	u.Path = c.BasePath + "/"
 	if token != "" {
 		u.RawQuery = url.Values{"token": {token}}.Encode()
 	}
