@@ -79,7 +79,8 @@ func openFolder(root *os.Root, acc account) (*os.File, error) {
 // letEnter gives the folder to acc, and the right to pass through
 // FSTALLY_DATA_DIR to acc's group if the directory's group has no rights so
 // far. Only the right to run downloaded programs hangs on the latter, so a
-// directory that has rights of its own is left as it is.
+// directory that has rights of its own is left as it is. Its owner stays, who may
+// have started fstally here before root did.
 func letEnter(root *os.Root, acc account) error {
 	if err := root.Lchown(folderName, acc.UID, acc.GID); err != nil {
 		return err
@@ -91,7 +92,7 @@ func letEnter(root *os.Root, acc account) error {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		return err
 	}
-	if err := root.Chown(".", 0, acc.GID); err != nil {
+	if err := root.Chown(".", -1, acc.GID); err != nil {
 		return err
 	}
 	return root.Chmod(".", 0o710)
