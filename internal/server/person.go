@@ -72,7 +72,8 @@ func (s *site) person(r *http.Request) (answer, error) {
 		return answer{}, nobody
 	}
 	slices.SortStableFunc(model.Holdings, func(a, b page.Holding) int {
-		return cmp.Or(-f.By.Of(a.Row.Measures).Cmp(f.By.Of(b.Row.Measures)), cmp.Compare(a.FileSystem.Name, b.FileSystem.Name))
+		larger := -f.By.Of(a.Row.Measures).Cmp(f.By.Of(b.Row.Measures))
+		return cmp.Or(larger, cmp.Compare(a.FileSystem.Name, b.FileSystem.Name))
 	})
 	f.Title = model.Name()
 	return answer{content: page.PersonPage(model)}, nil

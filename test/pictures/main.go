@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -46,9 +47,10 @@ func main() {
 	empty := flag.String("empty", "", "the same of a site whose only file system is empty")
 	fresh := flag.String("fresh", "", "the same of a site without any file system")
 	out := flag.String("out", "docs/images", "folder for the pictures")
+	only := flag.String("only", "", "only pictures whose name matches this expression")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *full, *empty, *fresh, *out)
+	err := run(ctx, *full, *empty, *fresh, *out, *only)
 	stop()
 	if err != nil {
 		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error("no pictures", "error", err) //nolint:forbidigo // a tool for developers, alone in its process
@@ -56,7 +58,11 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, full, empty, fresh, out string) error {
+func run(ctx context.Context, full, empty, fresh, out, only string) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
 	var all []picture
 	for _, site := range []struct{ address, suffix string }{{full, ""}, {empty, "-empty"}} {
 		pictures, err := pagesOf(ctx, site.address, site.suffix)
@@ -82,8 +88,11 @@ func run(ctx context.Context, full, empty, fresh, out string) error {
 	for _, theme := range []string{"light", "dark"} {
 		for _, f := range formats() {
 			for _, p := range all {
-				name := filepath.Join(out, p.name+"-"+theme+"-"+f.name+".webp")
-				if err := shoot(browser, p.address, theme, f, name); err != nil {
+				name := p.name + "-" + theme + "-" + f.name + ".webp"
+				if !wanted.MatchString(name) {
+					continue
+				}
+				if err := shoot(browser, p.address, theme, f, filepath.Join(out, name)); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}

@@ -85,7 +85,7 @@ func cardHead(f component.Frame, id string, r component.Ranking, chart bool) com
 		Sub:   string(r.By) + " · " + scanDay(f),
 		CSV: f.API("usage", "group_by", string(r.Dimension), "by", string(r.By), "limit", "1000",
 			"scan", strconv.FormatInt(f.Scan.ID, 10), "since_days", sinceDays(r), "format", "csv"),
-		Chart: chart && len(r.Items) > 0,
+		Chart: chart && !nothing(r),
 	}
 }
 
@@ -100,6 +100,17 @@ func sinceDays(r component.Ranking) string {
 
 func (p Capacity) cardHead(id string, r component.Ranking, chart bool) component.CardHead {
 	return cardHead(p.Frame, id, r, chart)
+}
+
+// nothing reports a list that has no part to show of its measure.
+func nothing(r component.Ranking) bool { return len(r.Items) == 0 || r.By.Of(r.Total).IsZero() }
+
+// measureNoun is what a measure counts, in a sentence.
+func measureNoun(by usage.Measure) string {
+	if by == usage.Allocated || by == usage.Size || by == usage.Offline {
+		return "bytes"
+	}
+	return string(by)
 }
 
 // topTitle is "Top 10 users", and "Users" where they are all there.

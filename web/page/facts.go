@@ -37,7 +37,7 @@ func (p Capacity) facts() []component.Fact {
 
 // filesFact counts the files, and the inodes against their limit.
 func filesFact(scan usage.Scan) component.Fact {
-	note := usage.FormatCount(scan.Totals.Inodes) + " inodes"
+	note := inodesWords(scan.Totals.Inodes)
 	if _, share, ok := report.InodesUsed(scan.Capacity); ok {
 		note += fmt.Sprintf("; limit %s used", usage.FormatShare(share))
 	}
@@ -133,7 +133,7 @@ func (p Files) facts() []component.Fact {
 			Term:  "Files",
 			Value: usage.FormatCount(scan.Totals.Files),
 			Exact: component.ExactCount(scan.Totals.Files, "files"),
-			Notes: []string{usage.FormatCount(scan.Totals.Inodes) + " inodes"},
+			Notes: []string{inodesWords(scan.Totals.Inodes)},
 		},
 		{
 			Term:  "Directories",
@@ -210,4 +210,12 @@ func sizeRange(over, upTo int64) string {
 	default:
 		return b(over) + " to " + b(upTo)
 	}
+}
+
+// inodesWords says how many inodes there are, shortly.
+func inodesWords(n int64) string {
+	if n == 1 {
+		return "1 inode"
+	}
+	return usage.FormatCount(n) + " inodes"
 }

@@ -68,7 +68,7 @@ func FilesPage(p Files) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				if len(p.Users.Items) == 0 {
+				if nothing(p.Users) {
 					templ_7745c5c3_Err = ranking(p.Users, nil).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -139,7 +139,7 @@ func FilesPage(p Files) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if len(p.Types.Items) > 0 {
+				if !nothing(p.Types) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"note\">Choose one to see its sizes below.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

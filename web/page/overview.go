@@ -154,7 +154,7 @@ func (p Overview) facts() []component.Fact {
 		},
 		{
 			Term: "Files, in all", Value: usage.FormatCount(found.Files),
-			Exact: component.ExactCount(found.Files, "files"), Notes: []string{usage.FormatCount(found.Inodes) + " inodes"},
+			Exact: component.ExactCount(found.Files, "files"), Notes: []string{inodesWords(found.Inodes)},
 		},
 	}
 }

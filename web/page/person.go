@@ -83,7 +83,7 @@ func (p Person) facts() []component.Fact {
 		},
 		{
 			Term: "Files, in all", Value: usage.FormatCount(sum.Files), Exact: component.ExactCount(sum.Files, "files"),
-			Notes: []string{usage.FormatCount(sum.Inodes) + " inodes"},
+			Notes: []string{inodesWords(sum.Inodes)},
 		},
 		{
 			Term: "File systems", Value: component.Count(int64(having)),

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"fstally/internal/report"
@@ -169,8 +170,10 @@ func (p Scan) timings() []pair {
 	at("Started", s.Started)
 	took("Walked for", s.Started, s.Finished)
 	at("Walk ended", s.Finished)
-	took("Stored in", s.Finished, s.Published)
-	at("Published", s.Published)
+	if p.FileSystem == nil || !p.FileSystem.Demo { // nobody waited for what is invented
+		took("Stored in", s.Finished, s.Published)
+		at("Published", s.Published)
+	}
 	if p.Before != nil && !s.Finished.IsZero() {
 		rows = append(rows, pair{Name: "The scan before walked for", Value: usage.FormatDuration(p.Before.Duration(p.Now))})
 	}
@@ -191,3 +194,6 @@ func shownPath(raw string) string {
 	}
 	return usage.Escape(raw)
 }
+
+// isCount reports a number that would be read wrongly if it was broken into lines.
+func isCount(text string) bool { return strings.Trim(text, "0123456789,") == "" }
