@@ -15,7 +15,8 @@ import (
 
 // SinceParam compares an answer with an earlier scan.
 type SinceParam struct {
-	SinceDays int `query:"since_days" minimum:"0" maximum:"36500" doc:"Compare with the scan about so many days before, which gives each item its change in the measure by. 0: do not. Not together with filters."`
+	SinceDays int    `query:"since_days" minimum:"0" maximum:"36500" doc:"Compare with the scan about so many days before, which gives each item its change in the measure by. 0: do not. Not together with filters."`
+	Order     string `query:"order" enum:"measure,change" default:"measure" doc:"measure: those with most first. change: those that grew most first, which needs since_days; what is gone by now is among the others."`
 }
 
 // change is a signed difference, or null where it is not known.
@@ -46,45 +47,40 @@ func (c *change) cell() cell {
 	return number(c.of.Diff())
 }
 
-// changes compares a list with the scan about so many days before the one that it
-// is of. There is none where the history does not go back so far: all is unknown
-// then.
-func (a *api) changes(
-	ctx context.Context, fs usage.FileSystem, scan *usage.Scan, top report.Top, days int,
-) (since *usage.Scan, changes report.TopChanges, err error) {
-	changes.Items = make([]*report.Change, len(top.Items))
-	if scan == nil {
-		return nil, changes, nil
+// before returns the scan about so many days before another; nil where the history
+// does not go back so far.
+func (a *api) before(ctx context.Context, fs usage.FileSystem, scan *usage.Scan, days int) (*usage.Scan, error) {
+	if scan == nil || days == 0 {
+		return nil, nil
 	}
 	shown, err := time.Parse(time.DateOnly, scan.Day)
 	if err != nil {
-		return nil, changes, fmt.Errorf("day of scan %d: %w", scan.ID, err)
+		return nil, fmt.Errorf("day of scan %d: %w", scan.ID, err)
 	}
 	history, err := a.Reader.History(ctx, a.Scope(ctx), usage.HistoryQuery{
-		FileSystemID: fs.ID, By: top.By,
+		FileSystemID: fs.ID, By: usage.Allocated,
 		From: shown.AddDate(0, 0, -2*days-1).Format(time.DateOnly), To: scan.Day,
 	})
 	if err != nil {
-		return nil, changes, fmt.Errorf("history of %s: %w", fs.Name, err)
+		return nil, fmt.Errorf("history of %s: %w", fs.Name, err)
 	}
 	base := report.Baseline(history.Points, scan, days)
 	if base == nil {
-		return nil, changes, nil
+		return nil, nil
 	}
-	was, err := a.Reader.UsageOf(ctx, a.Scope(ctx), base.Scan.ID, top.Dimension, top.Keys())
-	if err != nil {
-		return nil, changes, fmt.Errorf("usage of scan %d by %s: %w", base.Scan.ID, top.Dimension, err)
-	}
-	return &base.Scan, top.ChangesSince(was, base.Total), nil
+	return &base.Scan, nil
 }
 
-// compare adds the changes to an answer.
-func (a *api) compare(
-	ctx context.Context, fs usage.FileSystem, scan *usage.Scan, top report.Top, days int, body *usageBody,
-) error {
-	since, changes, err := a.changes(ctx, fs, scan, top, days)
-	if err != nil {
-		return err
+// compare adds the changes since an earlier scan to an answer; all is unknown
+// where there is none.
+func (a *api) compare(ctx context.Context, since *usage.Scan, top report.Top, body *usageBody) error {
+	changes := report.TopChanges{Items: make([]*report.Change, len(top.Items))}
+	if since != nil {
+		was, err := a.Reader.UsageOf(ctx, a.Scope(ctx), since.ID, top.Dimension, top.Keys())
+		if err != nil {
+			return fmt.Errorf("usage of scan %d by %s: %w", since.ID, top.Dimension, err)
+		}
+		changes = top.ChangesSince(was, since.Totals)
 	}
 	body.Since = a.newScanRef(since)
 	body.TotalChange = &change{changes.Total}
@@ -102,6 +98,9 @@ func (p SinceParam) check(filter usage.Filter) error {
 	if p.SinceDays > 0 && !filter.IsZero() {
 		return invalid("query.since_days", strconv.Itoa(p.SinceDays),
 			errors.New("must not be given together with filters: only whole lists can be compared"))
+	}
+	if p.Order == "change" && p.SinceDays == 0 {
+		return invalid("query.order", p.Order, errors.New("needs since_days: change since when?"))
 	}
 	return nil
 }

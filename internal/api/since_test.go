@@ -69,6 +69,15 @@ func TestSince(t *testing.T) {
 			t.Errorf("%s: changes sum to %s of %s", query, sum, a.TotalChange)
 		}
 	}
+	// Who grew most, however small.
+	grown := get[changed](t, h, "/filesystems/data/top/users?by=files&since_days=7&order=change&limit=3")
+	keys := ""
+	for _, it := range grown.Items {
+		keys += it.Key + ":" + it.Change.String() + " "
+	}
+	if keys != "1:7 4:1 3:0 " || grown.Others.Change.String() != "-14" {
+		t.Errorf("grew most: %s, others %s", keys, grown.Others.Change)
+	}
 	w := do(t, h, http.MethodGet, "/filesystems/data/usage?since_days=1&format=csv")
 	if head, rest, _ := strings.Cut(w.Body.String(), "\n"); !strings.HasSuffix(head, ",share,change_of_allocated_bytes") ||
 		!strings.Contains(rest, ",5368709120\n") {
@@ -96,6 +105,10 @@ func TestSinceUnknown(t *testing.T) {
 		t.Errorf("changes unasked for: %s", body)
 	}
 	get[changed](t, h, "/filesystems/new/usage?since_days=7")
+	if w := do(t, h, http.MethodGet, "/filesystems/data/usage?order=change"); w.Code != http.StatusUnprocessableEntity ||
+		!strings.Contains(w.Body.String(), "query.order") {
+		t.Errorf("order=change without since_days = %d %s", w.Code, w.Body)
+	}
 	for _, query := range []string{"since_days=-1", "since_days=x", "since_days=7&user=1", "since_days=99999999"} {
 		w := do(t, h, http.MethodGet, "/filesystems/data/usage?"+query)
 		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "query.since_days") {

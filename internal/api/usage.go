@@ -35,7 +35,7 @@ type usageBody struct {
 	By          string   `json:"by" doc:"The measure of order and shares."`
 	Total       Measures `json:"total" doc:"Of everything that passes the filters: the items and the others."`
 	TotalChange *change  `json:"total_change,omitempty" nullable:"true"`
-	Items       []item   `json:"items" nullable:"false" doc:"By the measure descending, then by number or bytewise key."`
+	Items       []item   `json:"items" nullable:"false" doc:"By the measure descending, or by its change, then by number or bytewise key."`
 	Others      *others  `json:"others" doc:"Everything that is not among the items; null where there is nothing."`
 }
 
@@ -150,6 +150,13 @@ func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 		GroupBy: usage.Dimension(in.GroupBy), By: usage.Measure(in.By), Filter: filter,
 		Limit: in.Limit, Offset: in.Offset,
 	}
+	since, err := a.before(ctx, fs, scan, in.SinceDays)
+	if err != nil {
+		return nil, err
+	}
+	if since != nil && in.Order == "change" {
+		q.GrownSince = since.ID
+	}
 	var table usage.Table
 	if scan != nil {
 		q.ScanID = scan.ID
@@ -172,7 +179,7 @@ func (a *api) usage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 		body.Others = &others{Count: o.Count, Measures: newMeasures(o.Measures, scan), Share: o.Share}
 	}
 	if in.SinceDays > 0 {
-		if err := a.compare(ctx, fs, scan, top, in.SinceDays, &body); err != nil {
+		if err := a.compare(ctx, since, top, &body); err != nil {
 			return nil, err
 		}
 	}

@@ -37,6 +37,15 @@ func (s *Store) Usage(ctx context.Context, scope usage.Scope, q usage.Query) (us
 		if err != nil {
 			return err
 		}
+		if q.GrownSince != 0 {
+			before, err := numbersOf(ctx, tx, scope, q.GrownSince)
+			if err != nil {
+				return err
+			}
+			if before.FileSystemID != scan.FileSystemID || !q.Filter.IsZero() {
+				return fmt.Errorf("growth of scan %d since scan %d: only whole lists of one file system compare", q.ScanID, q.GrownSince)
+			}
+		}
 		table, err = tableOf(ctx, tx, scan, q)
 		return err
 	})
@@ -78,10 +87,16 @@ func tableSQL(scan storedScan, q usage.Query) (string, pgx.StrictNamedArgs, erro
 		matching = cubeSQL(scan, q, args)
 	}
 	join, tie := tieBreak(q.GroupBy)
+	order := `m.` + string(q.By)
+	if q.GrownSince != 0 {
+		args["since"] = q.GrownSince
+		join += ` LEFT JOIN marginal AS e ON e.scan_id = @since AND e.dimension = @dimension AND e.key = m.key`
+		order += ` - COALESCE(e.` + string(q.By) + `, 0)`
+	}
 	return `
 		WITH matching AS (` + matching + `
 		), page AS (
-			SELECT m.*, row_number() OVER (ORDER BY m.` + string(q.By) + ` DESC, ` + tie + `) AS place
+			SELECT m.*, row_number() OVER (ORDER BY ` + order + ` DESC, ` + tie + `) AS place
 			FROM matching AS m ` + join + `
 			ORDER BY place
 			LIMIT @limit OFFSET @offset

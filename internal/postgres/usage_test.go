@@ -1,17 +1,20 @@
 package postgres_test
 
 import (
+	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fstally/internal/usage"
 )
 
-var compareBytes = cmp.Options{cmp.AllowUnexported(usage.Bytes{}), cmpopts.EquateEmpty()}
+var compareBytes = gocmp.Options{gocmp.AllowUnexported(usage.Bytes{}), cmpopts.EquateEmpty()}
 
 // rowKey is the key that a reader must give a value.
 func rowKey(d usage.Dimension, v usage.Value) (id int64, key string) {
@@ -59,7 +62,7 @@ func TestUsageAgreesWithTheSummary(t *testing.T) {
 		for _, by := range usage.AllMeasures() {
 			want := expected(summary, d, by)
 			got := nameless(f.usage(usage.Query{ScanID: scan.ID, GroupBy: d, By: by, Limit: 1000}))
-			if diff := cmp.Diff(want, got, compareBytes); diff != "" {
+			if diff := gocmp.Diff(want, got, compareBytes); diff != "" {
 				t.Errorf("by %s and %s (-want +got):\n%s", d, by, diff)
 			}
 			if got.Total != scan.Totals {
@@ -70,6 +73,56 @@ func TestUsageAgreesWithTheSummary(t *testing.T) {
 	if want := (usage.Distinct{Users: 40, Groups: 5, Types: 30, Filesets: 7}); scan.Distinct != want {
 		t.Errorf("distinct %+v, want %+v", scan.Distinct, want)
 	}
+}
+
+// By growth the rows are the same, in the order that the two summaries give, and
+// a page is a part of that.
+func TestUsageByGrowth(t *testing.T) {
+	f := newFixture(t)
+	earlier, later := random(1), random(2)
+	before, scan := f.add(at("2026-01-01"), earlier), f.add(at("2026-01-08"), later)
+	for _, d := range []usage.Dimension{usage.User, usage.Group, usage.Type, usage.Category, usage.Fileset} {
+		for _, by := range usage.AllMeasures() {
+			want, was := expected(later, d, by), map[string]usage.Measures{}
+			for _, row := range expected(earlier, d, by).Rows {
+				was[row.Key] = row.Measures
+			}
+			grown := func(r usage.Row) *big.Int {
+				return new(big.Int).Sub(by.Of(r.Measures).Big(), by.Of(was[r.Key]).Big())
+			}
+			slices.SortFunc(want.Rows, func(a, b usage.Row) int {
+				return cmp.Or(grown(b).Cmp(grown(a)), strings.Compare(tie(d, a), tie(d, b)))
+			})
+			q := usage.Query{ScanID: scan.ID, GroupBy: d, By: by, GrownSince: before.ID, Limit: 1000}
+			if diff := gocmp.Diff(want, nameless(f.usage(q)), compareBytes); diff != "" {
+				t.Errorf("by %s and %s (-want +got):\n%s", d, by, diff)
+			}
+			q.Limit, q.Offset = 2, 1
+			if diff := gocmp.Diff(want.Rows[min(1, len(want.Rows)):min(3, len(want.Rows))], nameless(f.usage(q)).Rows, compareBytes); diff != "" {
+				t.Errorf("page of %s and %s (-want +got):\n%s", d, by, diff)
+			}
+		}
+	}
+	user := uint32(1007)
+	for _, q := range []usage.Query{
+		{ScanID: scan.ID, GroupBy: usage.User, By: usage.Files, GrownSince: 999, Limit: 1},
+		{
+			ScanID: scan.ID, GroupBy: usage.Type, By: usage.Files, GrownSince: before.ID, Limit: 1,
+			Filter: usage.Filter{User: &user},
+		},
+	} {
+		if _, err := f.Usage(t.Context(), everything, q); err == nil {
+			t.Errorf("%+v is answered", q)
+		}
+	}
+}
+
+// tie orders rows of equal growth.
+func tie(d usage.Dimension, r usage.Row) string {
+	if d == usage.User || d == usage.Group {
+		return fmt.Sprintf("%020d", r.ID)
+	}
+	return r.Key
 }
 
 func TestFilters(t *testing.T) {
@@ -110,7 +163,7 @@ func TestFilters(t *testing.T) {
 			part := summarize(cells...)
 			for _, d := range usage.AllDimensions() {
 				got := nameless(f.usage(usage.Query{ScanID: scan.ID, GroupBy: d, By: usage.Size, Filter: tc.filter, Limit: 1000}))
-				if diff := cmp.Diff(expected(part, d, usage.Size), got, compareBytes); diff != "" {
+				if diff := gocmp.Diff(expected(part, d, usage.Size), got, compareBytes); diff != "" {
 					t.Errorf("by %s (-want +got):\n%s", d, diff)
 				}
 			}
@@ -124,7 +177,7 @@ func TestFilters(t *testing.T) {
 				continue // "" is the raw key of none
 			}
 			table := f.usage(usage.Query{ScanID: scan.ID, GroupBy: usage.User, By: usage.Size, Filter: filter, Limit: 10})
-			if diff := cmp.Diff(usage.Table{Rows: []usage.Row{}}, table, compareBytes); diff != "" {
+			if diff := gocmp.Diff(usage.Table{Rows: []usage.Row{}}, table, compareBytes); diff != "" {
 				t.Errorf("%s %q is not empty: %s", name, unknown, diff)
 			}
 		}

@@ -72,7 +72,7 @@ func (s *site) history(ctx context.Context, f *component.Frame, q usage.HistoryQ
 // ranking returns a part of a list of the shown scan, compared with others. Of q,
 // the scan and the order are those of the page.
 func (s *site) ranking(
-	ctx context.Context, f *component.Frame, q usage.Query, since ...usage.Scan,
+	ctx context.Context, f *component.Frame, q usage.Query, since ...baseline,
 ) (component.Ranking, error) {
 	q.ScanID, q.By = f.Scan.ID, f.By
 	table, err := s.Reader.Usage(ctx, Scope(ctx), q)
@@ -80,13 +80,14 @@ func (s *site) ranking(
 		return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", q.ScanID, q.GroupBy, err)
 	}
 	ranking := component.Ranking{Top: report.NewTop(q.GroupBy, q.By, table), All: f.ListURL(q.GroupBy)}
-	for _, scan := range since {
+	for _, base := range since {
+		scan := base.scan
 		before, err := s.Reader.UsageOf(ctx, Scope(ctx), scan.ID, q.GroupBy, ranking.Keys())
 		if err != nil {
 			return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, q.GroupBy, err)
 		}
 		ranking.Compared = append(ranking.Compared, component.Comparison{
-			Label: between(&scan, &f.Scan.Scan), Since: scan, TopChanges: ranking.ChangesSince(before, scan.Totals),
+			Days: base.days, Label: between(&scan, &f.Scan.Scan), Since: scan, TopChanges: ranking.ChangesSince(before, scan.Totals),
 		})
 	}
 	return ranking, nil
@@ -111,14 +112,20 @@ func (s *site) rankings(
 	return users, types, filesets, err
 }
 
-// baselines returns the scans about a day and a week before the shown one, out of
-// a history, without those that are not there.
-func baselines(f *component.Frame, points []usage.Point) []usage.Scan {
-	var since []usage.Scan
+// baseline is the scan that is about so many days older than the shown one.
+type baseline struct {
+	days int
+	scan usage.Scan
+}
+
+// baselines returns those of a day and a week, out of a history, without those
+// that are not there.
+func baselines(f *component.Frame, points []usage.Point) []baseline {
+	var since []baseline
 	for _, days := range []int{1, 7} {
 		p := report.Baseline(points, &f.Scan.Scan, days)
-		if p != nil && (len(since) == 0 || since[0].ID != p.Scan.ID) {
-			since = append(since, p.Scan)
+		if p != nil && (len(since) == 0 || since[0].scan.ID != p.Scan.ID) {
+			since = append(since, baseline{days, p.Scan})
 		}
 	}
 	return since

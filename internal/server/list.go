@@ -20,7 +20,10 @@ func (s *site) list(d usage.Dimension) handler {
 			return answer{}, err
 		}
 		f.Path, f.Title = f.ListPath(d), page.ListTitle(d)
-		var err error
+		grown, err := option(r, f, "grown", "", "1", "7")
+		if err != nil {
+			return answer{}, err
+		}
 		if f.By, err = option(r, f, "by", f.Measures...); err != nil {
 			return answer{}, err
 		}
@@ -34,9 +37,14 @@ func (s *site) list(d usage.Dimension) handler {
 		if err != nil {
 			return answer{}, err
 		}
-		model.Ranking, err = s.ranking(ctx, f, usage.Query{
-			GroupBy: d, Limit: page.ListRows, Offset: (model.Number - 1) * page.ListRows,
-		}, baselines(f, points)...)
+		since := baselines(f, points)
+		q := usage.Query{GroupBy: d, Limit: page.ListRows, Offset: (model.Number - 1) * page.ListRows}
+		for _, base := range since {
+			if strconv.Itoa(base.days) == grown {
+				model.Grown, q.GrownSince = base.days, base.scan.ID
+			}
+		}
+		model.Ranking, err = s.ranking(ctx, f, q, since...)
 		return answer{content: page.ListPage(model)}, err
 	}
 }

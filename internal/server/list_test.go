@@ -44,6 +44,41 @@ func TestList(t *testing.T) {
 	}
 }
 
+// What grew most comes first, however small it is.
+func TestListByGrowth(t *testing.T) {
+	store := &storetest.Store{}
+	fs := store.AddFileSystem("data", "/data")
+	for day := range 8 {
+		store.AddScan(fs, night.AddDate(0, 0, day-7), storetest.Tree{
+			{UID: 1, Type: "txt", Files: 100 - int64(day)}, {UID: 2, Type: "txt", Files: 10 + 2*int64(day)},
+			{UID: 3, Type: "txt", Files: 50},
+		})
+	}
+	s := open(t, store)
+	order := func(path string) string {
+		return strings.Join(s.read(t, path, http.StatusOK).Find(".list tbody th a").Map(
+			func(_ int, a *goquery.Selection) string { return a.AttrOr("href", "") }), " ")
+	}
+	const by = "?by=files"
+	want := "/fs/data/users/2" + by + " /fs/data/users/3" + by + " /fs/data/users/1" + by
+	if got := order("/fs/data/users?by=files&grown=7"); got != want {
+		t.Errorf("by growth: %s", got)
+	}
+	doc := s.read(t, "/fs/data/users?by=files&grown=7", http.StatusOK)
+	wantWords(t, doc, "what grew most first", "▲+ 14", "▼− 7")
+	if got := doc.Find("[aria-sort]").Text(); got != "7 days" {
+		t.Errorf("the list is in the order of %q", got)
+	}
+	if doc.Find(`a[href*="order=change"][href*="since_days=7"]`).Length() == 0 {
+		t.Error("the CSV has another order")
+	}
+	// Where there is nothing to compare with, the largest come first.
+	if got := order("/fs/data/users?by=files&grown=7&scan=1"); !strings.HasPrefix(got, "/fs/data/users/1?") {
+		t.Errorf("of the first scan: %s", got)
+	}
+	s.read(t, "/fs/data/users?grown=2", http.StatusBadRequest)
+}
+
 // Over all pages every user is there once, in order, and each page sums to the
 // whole.
 func TestListPages(t *testing.T) {

@@ -112,7 +112,7 @@ func TestReferenceCanBeTried(t *testing.T) {
 		t.Errorf("only %d calls can be tried", tried)
 	}
 	want := `curl -s -H "Authorization: Bearer $TOKEN" ` +
-		`'https://localhost:8080/storage/api/v1/filesystems/scratch/usage?by=allocated&group_by=user&limit=10&scan=latest'`
+		`'https://localhost:8080/storage/api/v1/filesystems/scratch/usage?by=allocated&group_by=user&limit=10&order=measure&scan=latest'`
 	if got := doc.Find("article#usage pre").Text(); got != want {
 		t.Errorf("the command is\n%s\nwant\n%s", got, want)
 	}
@@ -157,7 +157,7 @@ func TestReferenceQuotesTheHost(t *testing.T) {
 func TestReferenceOfNothing(t *testing.T) {
 	s := open(t, &storetest.Store{})
 	doc := s.read(t, "/api", http.StatusOK)
-	want := `curl -s 'http://localhost:8080/api/v1/filesystems/scratch/usage?by=allocated&group_by=user&limit=10&scan=latest'`
+	want := `curl -s 'http://localhost:8080/api/v1/filesystems/scratch/usage?by=allocated&group_by=user&limit=10&order=measure&scan=latest'`
 	if got := doc.Find("article#usage pre").Text(); got != want {
 		t.Errorf("the command is\n%s\nwant\n%s", got, want)
 	}

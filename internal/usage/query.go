@@ -60,8 +60,12 @@ type Query struct {
 	GroupBy Dimension
 	By      Measure // the order
 	Filter  Filter
-	Limit   int // rows wanted, at least 1
-	Offset  int // rows passed over
+	// GrownSince, if it is not 0, is an earlier scan of the same file system: the
+	// order is then by growth since it, the largest first. It does not go with a
+	// Filter.
+	GrownSince int64
+	Limit      int // rows wanted, at least 1
+	Offset     int // rows passed over
 }
 
 // Table answers a Query.

@@ -252,10 +252,17 @@ func (f Frame) hasNavigation() bool { return f.FileSystem != nil || len(f.FileSy
 
 // MeasureURL returns the address of this page by another of its measures.
 func (f Frame) MeasureURL(m usage.Measure) string {
+	by := string(m)
 	if m == f.Measures[0] {
-		return f.Here("by", "", "page", "")
+		by = ""
 	}
-	return f.Here("by", string(m), "page", "")
+	return f.Here("by", by, "page", "")
+}
+
+// OrderURL is MeasureURL for a list that is then in the order of the measure.
+func (f Frame) OrderURL(m usage.Measure) string {
+	f.State = with(f.State, []string{"grown", ""})
+	return f.MeasureURL(m)
 }
 
 // measureWord is a measure's name at the start of a phrase.

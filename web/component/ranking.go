@@ -21,7 +21,8 @@ type Ranking struct {
 
 // Comparison is what a ranking was in an earlier scan.
 type Comparison struct {
-	Label string     // a span of time, short: "1 day", "7 days"
+	Days  int        // how far back it was looked for: 1, 7
+	Label string     // how far back it is: "1 day", "8 days"
 	Since usage.Scan // the earlier scan
 	report.TopChanges
 }

@@ -16,6 +16,9 @@ type List struct {
 
 	component.Ranking     // of the rows of this page
 	Number            int // of this page, from 1
+	// Grown are the Days of the comparison whose growth the order is by; 0 for the
+	// order by size.
+	Grown int
 }
 
 // ListRows is how many rows a page of a List has.
@@ -46,11 +49,22 @@ func (p List) sub() string {
 }
 
 func (p List) head() component.CardHead {
+	order, since := "", sinceDays(p.Ranking)
+	if p.Grown != 0 {
+		order, since = "change", strconv.Itoa(p.Grown)
+	}
 	return component.CardHead{
 		ID: "list", Title: ListTitle(p.Dimension) + " of " + p.FileSystem.Name, Sub: p.sub(),
 		CSV: p.API("usage", "group_by", string(p.Dimension), "by", string(p.Frame.By), "limit", strconv.Itoa(ListRows),
-			"offset", offset(p.first()), "scan", scanID(p.Frame), "since_days", sinceDays(p.Ranking), "format", "csv"),
+			"offset", offset(p.first()), "scan", scanID(p.Frame), "since_days", since, "order", order, "format", "csv"),
 	}
+}
+
+func (p List) orderWords() string {
+	if p.Grown != 0 {
+		return "what grew most first"
+	}
+	return "largest first"
 }
 
 // offset is the parameter that passes over the rows before the one of a rank;

@@ -300,7 +300,7 @@ func (p Person) table() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = measureHeads(p.Frame).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = measureHeads(p.Frame, true).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

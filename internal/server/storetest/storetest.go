@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -147,6 +148,16 @@ func (s *Store) Usage(ctx context.Context, scope usage.Scope, q usage.Query) (us
 	}
 	rows := s.rows(q.ScanID, q.GroupBy, q.Filter)
 	slices.SortFunc(rows, q.By.Compare)
+	if q.GrownSince != 0 {
+		was := map[string]usage.Measures{}
+		for _, row := range s.rows(q.GrownSince, q.GroupBy, usage.Filter{}) {
+			was[row.Key] = row.Measures
+		}
+		grown := func(r usage.Row) *big.Int {
+			return new(big.Int).Sub(q.By.Of(r.Measures).Big(), q.By.Of(was[r.Key]).Big())
+		}
+		slices.SortStableFunc(rows, func(a, b usage.Row) int { return grown(b).Cmp(grown(a)) })
+	}
 	table := usage.Table{Count: int64(len(rows))}
 	for _, row := range rows {
 		table.Total.Add(row.Measures)
