@@ -25,6 +25,10 @@ GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(V
 # of the program's go.mod; go builds them once and keeps them in its cache.
 GOLANGCI_LINT := go tool -modfile=.ci/tools/go.mod golangci-lint
 
+ifneq ($(origin ARG),undefined)
+$(error ARG is not read: write ARGS='...')
+endif
+
 .PHONY: help
 help: ## list these commands
 	@awk -f .ci/help.awk Makefile
@@ -43,6 +47,7 @@ demo: ## set up what is missing, then invent years of scans and show them
 
 .PHONY: build
 build: ## build bin/fstally; needs only Go, as the web bundle is committed
+	@[ -e bin/fstally ] || echo 'building; the first time takes some minutes and fetches Go modules'
 	$(GO_BUILD) -o $(BIN) ./cmd/fstally
 
 .PHONY: package

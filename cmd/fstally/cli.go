@@ -90,7 +90,13 @@ func run(
 		return nil
 	}
 	if err != nil {
-		return usageError{fmt.Errorf("%w (see fstally --help)", err)}
+		help := "fstally --help"
+		if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
+			if words := strings.Fields(wrong.Context.Command()); len(words) > 0 {
+				help = "fstally " + words[0] + " --help"
+			}
+		}
+		return usageError{fmt.Errorf("%w (see %s)", err, help)}
 	}
 	if c.LogLevel == "auto" {
 		c.LogLevel = "warn"

@@ -99,9 +99,9 @@ func (a *app) fillDemo(ctx context.Context, d *database, o demo.Options) error {
 	if err := store.Settle(ctx); err != nil {
 		return err
 	}
-	again := "fstally serve --data-dir " + a.cli.DataDir
+	again := a.executable + " serve --data-dir " + a.cli.DataDir
 	if a.cli.DatabaseURL != "" {
-		again = "fstally serve, with the same --database-url"
+		again = a.executable + " serve, with the same --database-url"
 	}
 	_, err = fmt.Fprintf(a.stdout, "Filled in %s. All of it is invented. To look at it again later: %s\n",
 		usage.FormatDuration(time.Since(began)), again)

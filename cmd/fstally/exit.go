@@ -47,6 +47,13 @@ type databaseError struct{ error }
 // Unwrap returns the failure.
 func (e databaseError) Unwrap() error { return e.error }
 
+// listenError is a failure to take the address to serve, which would look like
+// one to reach the database.
+type listenError struct{ error }
+
+// Unwrap returns the failure.
+func (e listenError) Unwrap() error { return e.error }
+
 // tell tells the user what went wrong and returns the exit code.
 func tell(stderr io.Writer, err error) int {
 	if err == nil {
@@ -88,6 +95,8 @@ func exitCode(err error) int {
 		return exitConflict
 	case isAny(err, context.Canceled, jobs.ErrStopped):
 		return exitInterrupted
+	case errors.As(err, new(listenError)):
+		return exitFailure
 	case errors.As(err, new(databaseError)), postgres.FromDatabase(err):
 		return exitDatabase
 	default:

@@ -62,22 +62,24 @@ func (c webFlags) withStore(ctx context.Context, a *app, f func(*database, net.L
 	if err := a.makeDataDir(); err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("serve at %s: %w (choose another address with --listen)", c.Listen, err)
-	}
-	defer listener.Close() //nolint:errcheck // the server closes it, too
 	token := c.Token
 	if token == "" && !c.AllowAnonymous {
+		var err error
 		if token, err = a.token(); err != nil {
 			return err
 		}
 	}
+	// First, as a second fstally on the same data is in the way of the address, too.
 	d, err := a.openToServe(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close(ctx)) }()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return listenError{fmt.Errorf("serve at %s: %w (choose another address with --listen)", c.Listen, err)}
+	}
+	defer listener.Close() //nolint:errcheck // the server closes it, too
 	return f(d, listener, token)
 }
 
@@ -105,7 +107,11 @@ func (c webFlags) serve(
 	group.Go(func() error { return serveHTTP(ctx, listener, handler) })
 	group.Go(func() error { return a.keepPostgres(ctx, d) })
 	c.announce(a, listener.Addr(), token)
-	return group.Wait()
+	err = group.Wait()
+	if err == nil {
+		_, _ = fmt.Fprintln(a.stdout, "fstally has stopped.")
+	}
+	return err
 }
 
 // handler wires the API into the site.

@@ -49,9 +49,9 @@ func (s *site) observe(next http.Handler) http.Handler {
 			status = http.StatusOK
 		}
 		s.metrics.count(r.Method, route, status, took)
-		level := slog.LevelInfo
-		if route == "/healthz" || route == "/readyz" || route == "/metrics" || strings.HasPrefix(route, "/static/") {
-			level = slog.LevelDebug
+		level := slog.LevelDebug // who wants each request, has a proxy or asks for it
+		if status >= http.StatusBadRequest && route != "/readyz" {
+			level = slog.LevelInfo
 		}
 		s.Logger.LogAttrs(r.Context(), level, "request",
 			slog.String("id", middleware.GetReqID(r.Context())),

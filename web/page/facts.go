@@ -51,7 +51,7 @@ func filesFact(scan usage.Scan) component.Fact {
 
 // growthFact tells the change over the longest span and, beside it, the others.
 func (p Capacity) growthFact() component.Fact {
-	fact := component.Fact{Term: "Growth", Value: "–", Notes: []string{"from the second scan on"}}
+	fact := component.Fact{Term: "Growth", Value: "–", Notes: []string{"from the second day on"}}
 	for i, g := range p.Growth {
 		text := g.Format()
 		if share, ok := g.Share(); ok {

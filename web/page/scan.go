@@ -43,7 +43,7 @@ func liveTitle(f component.Frame) string {
 
 func (p Scan) facts() []component.Fact {
 	c := p.Of.Counters
-	return []component.Fact{
+	facts := []component.Fact{
 		{
 			Term: "Entries", Value: usage.FormatCount(c.Entries), Exact: component.ExactCount(c.Entries, "entries"),
 			Notes: []string{rate(c.Entries, p.Of.Duration(p.Now))},
@@ -63,6 +63,15 @@ func (p Scan) facts() []component.Fact {
 		},
 		{Term: "Left out", Value: component.Count(c.Skipped), Notes: []string{"other mounts, snapshots"}},
 	}
+	if p.Before != nil && p.Of.State == usage.Complete {
+		bytes := report.Change{By: usage.Allocated, From: p.Before.Totals, To: p.Of.Totals}
+		files := report.Change{By: usage.Files, From: p.Before.Totals, To: p.Of.Totals}
+		facts = append(facts, component.Fact{
+			Term: "Since the scan before", Value: bytes.Format(), Exact: bytes.Exact(),
+			Notes: []string{files.Format() + " files"},
+		})
+	}
+	return facts
 }
 
 func (p Scan) counters() []pair {

@@ -153,7 +153,7 @@ func ranking(
 		}
 		was := earlier(total, 1, n)
 		r.Compared = append(r.Compared, component.Comparison{
-			Days: n,
+			Days:  n,
 			Label: label, Since: usage.Scan{Started: now().AddDate(0, 0, -n)}, TopChanges: r.ChangesSince(before, was),
 		})
 	}
