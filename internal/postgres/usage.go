@@ -43,7 +43,8 @@ func (s *Store) Usage(ctx context.Context, scope usage.Scope, q usage.Query) (us
 				return err
 			}
 			if before.FileSystemID != scan.FileSystemID || !q.Filter.IsZero() {
-				return fmt.Errorf("growth of scan %d since scan %d: only whole lists of one file system compare", q.ScanID, q.GrownSince)
+				return fmt.Errorf("growth of scan %d since scan %d: only whole lists of one file system compare",
+					q.ScanID, q.GrownSince)
 			}
 		}
 		table, err = tableOf(ctx, tx, scan, q)

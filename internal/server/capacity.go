@@ -87,7 +87,8 @@ func (s *site) ranking(
 			return component.Ranking{}, fmt.Errorf("usage of scan %d by %s: %w", scan.ID, q.GroupBy, err)
 		}
 		ranking.Compared = append(ranking.Compared, component.Comparison{
-			Days: base.days, Label: between(&scan, &f.Scan.Scan), Since: scan, TopChanges: ranking.ChangesSince(before, scan.Totals),
+			Days: base.days, Label: between(&scan, &f.Scan.Scan), Since: scan,
+			TopChanges: ranking.ChangesSince(before, scan.Totals),
 		})
 	}
 	return ranking, nil

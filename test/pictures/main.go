@@ -53,7 +53,7 @@ func main() {
 	err := run(ctx, *full, *empty, *fresh, *out, *only)
 	stop()
 	if err != nil {
-		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error("no pictures", "error", err) //nolint:forbidigo // a tool for developers, alone in its process
+		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error("no pictures", "error", err)
 		os.Exit(1)
 	}
 }
@@ -174,12 +174,12 @@ func pagesOf(ctx context.Context, address, suffix string) ([]picture, error) {
 type site struct{ base, token string }
 
 func (s site) get(ctx context.Context, path string, into any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/api/v1/"+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/api/v1/"+path, http.NoBody)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := (&http.Client{Timeout: patience}).Do(r)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,8 @@ func shoot(browser context.Context, address, theme string, f format, name string
 			break
 		}
 	}
-	tall, err := chromedp.Run(tab, chromedp.Evaluate[int64](`Math.ceil(document.querySelector("main").getBoundingClientRect().bottom)`))
+	const bottom = `Math.ceil(document.querySelector("main").getBoundingClientRect().bottom)`
+	tall, err := chromedp.Run(tab, chromedp.Evaluate[int64](bottom))
 	if err != nil {
 		return err
 	}
@@ -231,5 +232,5 @@ func shoot(browser context.Context, address, theme string, f format, name string
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, answer.Data, 0o644) //nolint:gosec // a picture for everybody
+	return os.WriteFile(name, answer.Data, 0o644)
 }

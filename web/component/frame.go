@@ -261,8 +261,9 @@ func (f Frame) MeasureURL(m usage.Measure) string {
 
 // OrderURL is MeasureURL for a list that is then in the order of the measure.
 func (f Frame) OrderURL(m usage.Measure) string {
-	f.State = with(f.State, []string{"grown", ""})
-	return f.MeasureURL(m)
+	ordered := f
+	ordered.State = with(f.State, []string{"grown", ""})
+	return ordered.MeasureURL(m)
 }
 
 // measureWord is a measure's name at the start of a phrase.

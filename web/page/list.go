@@ -30,7 +30,7 @@ func ListDimensions() []usage.Dimension {
 }
 
 // pages is how many pages there are, at least 1.
-func (p List) pages() int { return max(1, int((p.Count()+ListRows-1)/ListRows)) }
+func (p List) pages() int { return max(1, int((p.Ranking.Count()+ListRows-1)/ListRows)) }
 
 // first is the rank of the first row.
 func (p List) first() int { return (p.Number-1)*ListRows + 1 }
@@ -40,12 +40,12 @@ func ListTitle(d usage.Dimension) string { return capitalise(component.Dimension
 
 // sub says what the list holds, and which part of it this is.
 func (p List) sub() string {
-	of := component.Plural(p.Count(), component.DimensionWord(p.Dimension), component.DimensionWords(p.Dimension))
+	of := component.Plural(p.Ranking.Count(), component.DimensionWord(p.Ranking.Dimension), component.DimensionWords(p.Ranking.Dimension))
 	if p.pages() == 1 {
-		return of + ", by " + string(p.Frame.By) + " · " + scanDay(p.Frame)
+		return of + ", by " + string(p.By) + " · " + scanDay(p.Frame)
 	}
-	return component.Count(int64(p.first())) + " to " + component.Count(int64(p.first()+len(p.Items)-1)) +
-		" of " + of + ", by " + string(p.Frame.By) + " · " + scanDay(p.Frame)
+	return component.Count(int64(p.first())) + " to " + component.Count(int64(p.first()+len(p.Ranking.Items)-1)) +
+		" of " + of + ", by " + string(p.By) + " · " + scanDay(p.Frame)
 }
 
 func (p List) head() component.CardHead {
@@ -54,8 +54,8 @@ func (p List) head() component.CardHead {
 		order, since = "change", strconv.Itoa(p.Grown)
 	}
 	return component.CardHead{
-		ID: "list", Title: ListTitle(p.Dimension) + " of " + p.FileSystem.Name, Sub: p.sub(),
-		CSV: p.API("usage", "group_by", string(p.Dimension), "by", string(p.Frame.By), "limit", strconv.Itoa(ListRows),
+		ID: "list", Title: ListTitle(p.Ranking.Dimension) + " of " + p.FileSystem.Name, Sub: p.sub(),
+		CSV: p.API("usage", "group_by", string(p.Ranking.Dimension), "by", string(p.By), "limit", strconv.Itoa(ListRows),
 			"offset", offset(p.first()), "scan", scanID(p.Frame), "since_days", since, "order", order, "format", "csv"),
 	}
 }
@@ -84,10 +84,12 @@ func (p List) page(number int) string {
 }
 
 // othersWords names the row of what is on the other pages.
-func (p List) othersWords() string { return component.OthersName(p.Others.Count) + " on other pages" }
+func (p List) othersWords() string {
+	return component.OthersName(p.Ranking.Others.Count) + " on other pages"
+}
 
 // link leads to the page of a value, where it has one.
-func (p List) link(item report.Item) string { return p.EntityURL(p.Dimension, item.Key) }
+func (p List) link(item report.Item) string { return p.EntityURL(p.Ranking.Dimension, item.Key) }
 
 // dimensionPlural is the word of a link to the list of a dimension.
 func dimensionPlural(d usage.Dimension) string {

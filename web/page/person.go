@@ -1,6 +1,7 @@
 package page
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -147,7 +148,7 @@ func (p Person) of(h Holding) component.Frame {
 func (p Person) entity(h Holding) string { return p.of(h).EntityURL(usage.User, p.UID) }
 
 func (p Person) csv() string {
-	return p.URL("/api/v1/users/"+p.UID, map[string][]string{"by": {string(p.By)}, "format": {"csv"}})
+	return p.URL("/api/v1/users/"+p.UID, url.Values{"by": {string(p.By)}, "format": {"csv"}})
 }
 
 // charted are the holdings that have a chart.
@@ -174,6 +175,6 @@ func firstDayOf(c Course) string {
 func (p Person) shows(h Holding) func(usage.Scan) string {
 	return func(scan usage.Scan) string {
 		f := p.of(h)
-		return f.URL(f.EntityPath(usage.User, p.UID), map[string][]string{"scan": {scanParameter(scan)}, "by": {string(p.By)}})
+		return f.URL(f.EntityPath(usage.User, p.UID), url.Values{"scan": {scanParameter(scan)}, "by": {string(p.By)}})
 	}
 }

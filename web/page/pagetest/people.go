@@ -50,9 +50,9 @@ func secondList() page.List {
 
 func hostileList() page.List {
 	p := List(usage.Fileset)
-	for i := range p.Items {
-		p.Items[i].Name = hostileNames()[i%len(hostileNames())]
-		p.Items[i].Key = p.Items[i].Name
+	for i := range p.Ranking.Items {
+		p.Ranking.Items[i].Name = hostileNames()[i%len(hostileNames())]
+		p.Ranking.Items[i].Key = p.Ranking.Items[i].Name
 	}
 	return p
 }
