@@ -81,6 +81,7 @@ type fsCmd struct {
 	Add    fsAddCmd    `cmd:"" help:"Register a directory tree under a name."`
 	List   fsListCmd   `cmd:"" help:"List the file systems and their latest scans."`
 	Show   fsShowCmd   `cmd:"" help:"Show the settings and the latest scans of a file system."`
+	Accept fsAcceptCmd `cmd:"" help:"Believe a suspect scan after a look: its numbers then count and are shown."`
 	Rename fsRenameCmd `cmd:"" help:"Give a file system another name. Its history stays; addresses with the old name end."`
 	Remove fsRemoveCmd `cmd:"" help:"Remove a file system with its whole history. The files themselves are not touched."`
 }
@@ -226,6 +227,40 @@ func describeFilesets(r usage.FilesetRules) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
+}
+
+type fsAcceptCmd struct {
+	FS   string `arg:"" name:"fs" help:"Name or number of the file system."`
+	Scan int64  `arg:"" optional:"" help:"Number of the scan. Default: the newest, if it is suspect."`
+}
+
+// Run accepts a suspect scan.
+func (c fsAcceptCmd) Run(ctx context.Context, a *app) error {
+	return a.use(ctx, func(d *database) error {
+		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
+		if err != nil {
+			return noFileSystem(c.FS, err)
+		}
+		if c.Scan == 0 {
+			newest, err := d.Scans(ctx, usage.Everything(), fs.ID, 1, 0)
+			if err != nil {
+				return err
+			}
+			if len(newest) == 0 || newest[0].Verdict != usage.Suspect {
+				return fmt.Errorf("the newest scan of %s: %w", fs.Name, postgres.ErrNotSuspect)
+			}
+			c.Scan = newest[0].ID
+		}
+		scan, err := d.AcceptScan(ctx, usage.OnlyFileSystems(fs.ID), c.Scan)
+		if errors.Is(err, usage.ErrNotFound) {
+			return fmt.Errorf("%s has no scan %d: see 'fstally fs show %s' (%w)", fs.Name, c.Scan, fs.Name, usage.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.stdout, "Scan %d of %s is accepted, and %s.\n", scan.ID, fs.Name, scan.Verdict)
+		return err
+	})
 }
 
 type fsRenameCmd struct {

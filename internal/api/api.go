@@ -47,6 +47,7 @@ type Reader interface {
 type Scans interface {
 	QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error)
 	CancelScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+	AcceptScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
 }
 
 // Config is what the API is made of.

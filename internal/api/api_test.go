@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -461,5 +462,22 @@ func TestHostileNamesRoundTrip(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("fileset %q is missing", name)
 		}
+	}
+}
+
+func TestAcceptScan(t *testing.T) {
+	s := example()
+	suspect := s.AddScan(1, night.Add(24*time.Hour), nil)
+	suspect.Verdict, suspect.Published = usage.Suspect, time.Time{}
+	h := serve(t, s)
+	path := "/scans/" + strconv.FormatInt(suspect.ID, 10) + "/accept"
+	if w := do(t, h, http.MethodPost, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"verdict":"clean"`) {
+		t.Errorf("accept = %d %s", w.Code, w.Body)
+	}
+	if w := do(t, h, http.MethodPost, path); w.Code != http.StatusConflict {
+		t.Errorf("accepting it twice = %d %s", w.Code, w.Body)
+	}
+	if w := do(t, h, http.MethodPost, "/scans/4711/accept"); w.Code != http.StatusNotFound {
+		t.Errorf("accepting none = %d %s", w.Code, w.Body)
 	}
 }

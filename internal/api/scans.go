@@ -160,6 +160,8 @@ type scanIDInput struct {
 	ID int64 `path:"id" minimum:"1" doc:"Id of a scan."`
 }
 
+type scanOutput struct{ Body ScanBody }
+
 type acceptedOutput struct {
 	Location string `header:"Location" doc:"Where the scan can be watched."`
 	Body     ScanBody
@@ -191,6 +193,24 @@ func (a *api) registerScans() {
 		description: "Of a queued or running scan. What it has read so far is not kept.",
 		answer:      "The scan, which is cancelled or about to be.",
 	}, a.cancelScan)
+	register(a, operation{
+		id: "accept-scan", method: http.MethodPost, path: "/scans/{id}/accept",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupScans, summary: "Believe a suspect scan",
+		description: "After a look that what it found is right. It is published then: it counts in the history, and is " +
+			"the latest scan if no newer one is published. A scan of a part is not accepted.",
+		answer: "The scan, which is clean or partial now.",
+	}, a.acceptScan)
+}
+
+func (a *api) acceptScan(ctx context.Context, in *scanIDInput) (*scanOutput, error) {
+	scan, err := a.Scans.AcceptScan(ctx, a.Scope(ctx), in.ID)
+	if errors.Is(err, usage.ErrNotFound) {
+		return nil, noScan(in.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("accept scan %d: %w", in.ID, err)
+	}
+	return &scanOutput{Body: a.newScanBody(&scan)}, nil
 }
 
 func (a *api) listScans(ctx context.Context, in *scansInput) (*scansOutput, error) {

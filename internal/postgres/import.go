@@ -337,13 +337,10 @@ func (im *importer) publish(ctx context.Context) error {
 	if !im.published() {
 		return nil
 	}
-	const turn = `
-		UPDATE filesystem AS f SET current_scan_id = $2, fs_type = $4,
-			identity = CASE WHEN $5 = ''::bytea THEN identity ELSE $5 END
-		WHERE id = $1 AND NOT EXISTS (
-			SELECT FROM scan AS s
-			WHERE s.id = f.current_scan_id AND s.started_at > $3)`
-	_, err = im.tx.Exec(ctx, turn, im.FileSystemID, im.ScanID, meta.Started, printable(meta.FSType), []byte(meta.Identity))
+	err = makeCurrent(ctx, im.tx, usage.Scan{
+		ID: im.ScanID, FileSystemID: im.FileSystemID, Started: meta.Started,
+		FSType: printable(meta.FSType), Identity: meta.Identity,
+	})
 	if err != nil {
 		return fmt.Errorf("publish scan %d: %w", im.ScanID, err)
 	}

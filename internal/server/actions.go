@@ -36,3 +36,15 @@ func (s *site) cancelScan(r *http.Request) (answer, error) {
 	}
 	return answer{redirect: scanPath(id)}, nil
 }
+
+// acceptScan believes a suspect scan and leads to its page.
+func (s *site) acceptScan(r *http.Request) (answer, error) {
+	id, err := scanID(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := s.Scans.AcceptScan(r.Context(), Scope(r.Context()), id); err != nil {
+		return answer{}, fmt.Errorf("accept scan %d: %w", id, err)
+	}
+	return answer{redirect: scanPath(id)}, nil
+}

@@ -53,6 +53,7 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/scans/{id}", s.page(s.scan))
 		r.Get("/scans/{id}/progress", s.page(s.progress))
 		r.Post("/scans/{id}/cancel", s.page(s.cancelScan))
+		r.Post("/scans/{id}/accept", s.page(s.acceptScan))
 
 		r.Get(component.ReferencePath, s.page(s.reference))
 		r.Mount(apiPrefix, s.API)

@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,6 +88,35 @@ func TestTimingsOfAScan(t *testing.T) {
 	for _, want := range []string{"/scans/38", "/scans/40", "/fs/scratch/scans"} {
 		if doc.Find(`main a[href="`+want+`"]`).Length() == 0 {
 			t.Errorf("no way to %s", want)
+		}
+	}
+}
+
+// A suspect scan is accepted on its page, and only there is it offered.
+func TestAcceptScan(t *testing.T) {
+	store := example()
+	suspect := store.AddScan(1, night.Add(24*time.Hour), nil)
+	suspect.Verdict, suspect.Reason, suspect.Published = usage.Suspect, "nothing was found", time.Time{}
+	id := strconv.FormatInt(suspect.ID, 10)
+	s := open(t, store)
+	form := `form[action="/scans/` + id + `/accept"]`
+	if s.read(t, "/scans/"+id, http.StatusOK).Find(form).Length() != 1 {
+		t.Fatal("there is no way to accept it")
+	}
+	if w := s.do(t, http.MethodPost, "/scans/"+id+"/accept", url.Values{}); w.Code != http.StatusSeeOther ||
+		w.Header().Get("Location") != "/scans/"+id {
+		t.Errorf("accepting it = %d to %s", w.Code, w.Header().Get("Location"))
+	}
+	doc := s.read(t, "/scans/"+id, http.StatusOK)
+	wantWords(t, doc, "clean")
+	if doc.Find(form).Length() != 0 {
+		t.Error("it can be accepted again")
+	}
+	for path, status := range map[string]int{
+		"/scans/" + id + "/accept": http.StatusConflict, "/scans/4711/accept": http.StatusNotFound, "/scans/x/accept": http.StatusNotFound,
+	} {
+		if w := s.do(t, http.MethodPost, path, url.Values{}); w.Code != status {
+			t.Errorf("POST %s = %d, want %d", path, w.Code, status)
 		}
 	}
 }

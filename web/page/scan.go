@@ -34,6 +34,10 @@ func cancelURL(f component.Frame, id int64) string {
 	return f.URL("/scans/"+strconv.FormatInt(id, 10)+"/cancel", nil)
 }
 
+func (p Scan) acceptURL() string {
+	return p.URL("/scans/"+strconv.FormatInt(p.Of.ID, 10)+"/accept", nil)
+}
+
 func liveTitle(f component.Frame) string {
 	if f.FileSystem == nil {
 		return ""
