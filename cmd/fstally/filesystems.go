@@ -241,7 +241,8 @@ func (c fsAcceptCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return noFileSystem(c.FS, err)
 		}
-		if c.Scan == 0 {
+		id := c.Scan
+		if id == 0 {
 			newest, err := d.Scans(ctx, usage.Everything(), fs.ID, 1, 0)
 			if err != nil {
 				return err
@@ -249,11 +250,11 @@ func (c fsAcceptCmd) Run(ctx context.Context, a *app) error {
 			if len(newest) == 0 || newest[0].Verdict != usage.Suspect {
 				return fmt.Errorf("the newest scan of %s: %w", fs.Name, postgres.ErrNotSuspect)
 			}
-			c.Scan = newest[0].ID
+			id = newest[0].ID
 		}
-		scan, err := d.AcceptScan(ctx, usage.OnlyFileSystems(fs.ID), c.Scan)
+		scan, err := d.AcceptScan(ctx, usage.OnlyFileSystems(fs.ID), id)
 		if errors.Is(err, usage.ErrNotFound) {
-			return fmt.Errorf("%s has no scan %d: see 'fstally fs show %s' (%w)", fs.Name, c.Scan, fs.Name, usage.ErrNotFound)
+			return fmt.Errorf("%s has no scan %d: see 'fstally fs show %s' (%w)", fs.Name, id, fs.Name, usage.ErrNotFound)
 		}
 		if err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 type List struct {
 	component.Frame // Scan is set; Measures are those of Timeline; By is the order
 
-	component.Ranking     // of the rows of this page
-	Number            int // of this page, from 1
+	Ranking component.Ranking // the rows of this page
+	Number  int               // of this page, from 1
 	// Grown are the Days of the comparison whose growth the order is by; 0 for the
 	// order by size.
 	Grown int
@@ -40,7 +40,8 @@ func ListTitle(d usage.Dimension) string { return capitalise(component.Dimension
 
 // sub says what the list holds, and which part of it this is.
 func (p List) sub() string {
-	of := component.Plural(p.Ranking.Count(), component.DimensionWord(p.Ranking.Dimension), component.DimensionWords(p.Ranking.Dimension))
+	d := p.Ranking.Dimension
+	of := component.Plural(p.Ranking.Count(), component.DimensionWord(d), component.DimensionWords(d))
 	if p.pages() == 1 {
 		return of + ", by " + string(p.By) + " · " + scanDay(p.Frame)
 	}
