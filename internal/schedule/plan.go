@@ -28,8 +28,8 @@ var (
 )
 
 // Parse reads a plan: "nightly HH:MM", "weekly DAY HH:MM" with sun to sat, "every
-// Nh" with at least 1 hour, or the five fields of cron: minute, hour, day of month,
-// month, day of week. The error says what is wrong with it.
+// Nh" with at least 1 hour, or the five fields of a line of crontab(5). The error
+// says what is wrong with it.
 func Parse(text string) (Plan, error) {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	fields := text
