@@ -54,6 +54,7 @@ func readers() []string {
 		fs, fs + "/capacity", fs + "/capacity?by=files&range=1y", fs + "/capacity?scan=11",
 		fs + "/files", fs + "/files?type=txt", fs + "/files?histogram=fine&scan=11&type=txt",
 		fs + "/users", fs + "/groups", fs + "/types", fs + "/categories", fs + "/filesets",
+		fs + "/users?grown=7",
 		fs + "/users/1000", fs + "/users/1000?scan=11", fs + "/types/txt", fs + "/filesets/home",
 		fs + "/history", fs + "/history?group_by=user", fs + "/history?group_by=fileset&top=10&range=1y",
 		fs + "/scans", "/scans/16", "/scans/16/progress",
@@ -61,7 +62,7 @@ func readers() []string {
 
 		"/api/v1/openapi.json", "/api/v1/filesystems", "/api/v1/scans/16", "/api/v1/users/1000",
 		api + "/scans", api + "/histogram", api + "/histogram?type=txt&scan=11",
-		api + "/top/users", api + "/top/users?type=txt",
+		api + "/top/users", api + "/top/users?type=txt", api + "/top/users?order=change&since_days=7",
 		api + "/history", api + "/history?format=csv", api + "/history?group_by=type&key=txt&from=2026-11-01",
 	}
 	for _, d := range usage.AllDimensions() {
