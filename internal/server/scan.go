@@ -17,14 +17,11 @@ import (
 // scan is the page about a scan itself, under way or ended.
 func (s *site) scan(r *http.Request) (answer, error) {
 	ctx := r.Context()
-	f, of, before, err := s.findScan(r)
+	f, of, before, next, err := s.findScan(r)
 	if err != nil {
 		return answer{}, err
 	}
-	model := page.Scan{Frame: f, Of: of, Before: before}
-	if _, model.Next, err = s.Reader.Neighbours(ctx, Scope(ctx), of); err != nil {
-		return answer{}, fmt.Errorf("neighbours of scan %d: %w", of.ID, err)
-	}
+	model := page.Scan{Frame: f, Of: of, Before: before, Next: next}
 	if of.State.Ended() {
 		model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), of.ID)
 		if err != nil {
@@ -36,51 +33,52 @@ func (s *site) scan(r *http.Request) (answer, error) {
 
 // progress is what the page of a running scan asks for each second.
 func (s *site) progress(r *http.Request) (answer, error) {
-	f, of, before, err := s.findScan(r)
+	f, of, before, _, err := s.findScan(r)
 	if err != nil {
 		return answer{}, err
 	}
 	return answer{data: page.NewLive(f, of, before)}, nil
 }
 
-// findScan finds the scan of an address, its frame, and the published scan
-// before it, nil where there is none.
-func (s *site) findScan(r *http.Request) (component.Frame, usage.Scan, *usage.Scan, error) {
+// findScan finds the scan of an address, its frame, the published scan before it,
+// nil where there is none, and the id of the one after it, 0 for none.
+func (s *site) findScan(r *http.Request) (f component.Frame, of usage.Scan, before *usage.Scan, next int64, err error) {
 	ctx := r.Context()
-	f := s.frame(r, "Scan")
+	f = s.frame(r, "Scan")
 	id, err := scanID(r)
 	if err != nil {
-		return f, usage.Scan{}, nil, err
+		return f, of, nil, 0, err
 	}
-	of, err := s.Reader.Scan(ctx, Scope(ctx), id)
+	of, err = s.Reader.Scan(ctx, Scope(ctx), id)
 	if errors.Is(err, usage.ErrNotFound) {
-		return f, of, nil, noScan(strconv.FormatInt(id, 10))
+		return f, of, nil, 0, noScan(strconv.FormatInt(id, 10))
 	}
 	if err != nil {
-		return f, of, nil, fmt.Errorf("find scan %d: %w", id, err)
+		return f, of, nil, 0, fmt.Errorf("find scan %d: %w", id, err)
 	}
 	f.Title, f.Section, f.Path = fmt.Sprintf("Scan %d", id), component.Scans, scanPath(id)
 	if err := s.fileSystem(ctx, &f, strconv.FormatInt(of.FileSystemID, 10)); err != nil {
-		return f, of, nil, err
+		return f, of, nil, 0, err
 	}
-	before, err := s.scanBefore(ctx, of)
-	return f, s.zoned(of), before, err
+	before, next, err = s.around(ctx, of)
+	return f, s.zoned(of), before, next, err
 }
 
-func (s *site) scanBefore(ctx context.Context, of usage.Scan) (*usage.Scan, error) {
-	previous, _, err := s.Reader.Neighbours(ctx, Scope(ctx), of)
+// around returns the published scan before another, and the id of the one after.
+func (s *site) around(ctx context.Context, of usage.Scan) (before *usage.Scan, next int64, err error) {
+	previous, next, err := s.Reader.Neighbours(ctx, Scope(ctx), of)
 	if err != nil {
-		return nil, fmt.Errorf("neighbours of scan %d: %w", of.ID, err)
+		return nil, 0, fmt.Errorf("neighbours of scan %d: %w", of.ID, err)
 	}
 	if previous == 0 {
-		return nil, nil //nolint:nilnil // a first scan is no failure
+		return nil, next, nil
 	}
-	before, err := s.Reader.Scan(ctx, Scope(ctx), previous)
+	scan, err := s.Reader.Scan(ctx, Scope(ctx), previous)
 	if err != nil {
-		return nil, fmt.Errorf("find scan %d: %w", previous, err)
+		return nil, 0, fmt.Errorf("find scan %d: %w", previous, err)
 	}
-	before = s.zoned(before)
-	return &before, nil
+	scan = s.zoned(scan)
+	return &scan, next, nil
 }
 
 // scanID returns the scan that an address names.

@@ -43,7 +43,7 @@ func (s *site) scans(r *http.Request) (answer, error) {
 		model.Items = append(model.Items, s.zoned(scan))
 	}
 	if f.Running != nil {
-		if model.Before, err = s.scanBefore(ctx, *f.Running); err != nil {
+		if model.Before, _, err = s.around(ctx, *f.Running); err != nil {
 			return answer{}, err
 		}
 	}
