@@ -20,6 +20,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the web pages, the API and the scans. Each PATH is registered and scanned at once."`
 	Scan    scanCmd    `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
 	Import  importCmd  `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
+	Worker  workerCmd  `cmd:"" help:"Run the scans of the file systems that are bound to this worker, on a host that mounts them, for a 'fstally serve' elsewhere."`
 	FS      fsCmd      `cmd:"" name:"fs" help:"Add, list, show, rename and remove file systems."`
 	Demo    demoCmd    `cmd:"" help:"Invent years of scans of two file systems, in a data directory of their own, and show them."`
 	Token   tokenCmd   `cmd:"" help:"Show the access token of the web pages and the API, or make a new one."`
@@ -37,7 +38,7 @@ type cli struct {
 	DataDir       string `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
 	AllowDownload bool   `env:"FSTALLY_ALLOW_DOWNLOAD" help:"Fetch Postgres server programs into the data directory where none are installed."`
 	Timezone      string `env:"FSTALLY_TIMEZONE" placeholder:"ZONE" help:"Zone that cuts the days and in which times are shown, such as Europe/Berlin. Default: that of this machine."`
-	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"auto" enum:"auto,debug,info,warn,error" help:"How much is logged to standard error: ${enum}; auto is info for serve, warn for the others."`
+	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"auto" enum:"auto,debug,info,warn,error" help:"How much is logged to standard error: ${enum}; auto is info for serve and worker, warn for the others."`
 }
 
 const description = `fstally tells who uses the space and the files of big file systems: it scans a
@@ -100,7 +101,7 @@ func run(
 	}
 	if c.LogLevel == "auto" {
 		c.LogLevel = "warn"
-		if strings.HasPrefix(command.Command(), "serve") {
+		if strings.HasPrefix(command.Command(), "serve") || strings.HasPrefix(command.Command(), "worker") {
 			c.LogLevel = "info"
 		}
 	}

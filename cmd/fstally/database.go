@@ -127,7 +127,7 @@ func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (
 	d := &database{url: url, server: server}
 	err := postgres.Migrate(ctx, url, a.log)
 	if err == nil {
-		d.Store, err = postgres.Open(ctx, url, postgres.Options{Location: a.location, Logger: a.log})
+		d.Store, err = postgres.Open(ctx, url, a.storeOptions())
 	}
 	if err != nil {
 		if a.cli.DatabaseURL != "" && errors.Is(err, usage.ErrUnavailable) {
@@ -136,6 +136,10 @@ func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (
 		return nil, errors.Join(databaseError{err}, d.Close(ctx))
 	}
 	return d, nil
+}
+
+func (a *app) storeOptions() postgres.Options {
+	return postgres.Options{Location: a.location, Logger: a.log}
 }
 
 // use opens the store for the time of f.

@@ -70,9 +70,7 @@ func (c settings) apply(fs *usage.FileSystem) (changed bool, err error) {
 
 // newFileSystem returns the settings of a file system that has none yet.
 func (c settings) newFileSystem(name, root string) (usage.FileSystem, error) {
-	fs := usage.FileSystem{
-		Name: name, Root: root, SizeClasses: usage.DefaultSizeClasses(), Filesets: usage.FilesetRules{Depth: 1},
-	}
+	fs := usage.NewFileSystem(name, root)
 	_, err := c.apply(&fs)
 	return fs, err
 }

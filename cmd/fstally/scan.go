@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"fstally/internal/classify"
 	"fstally/internal/jobs"
@@ -151,6 +152,7 @@ func (c scanCmd) store(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
+		supervisor.GiveUp = giveUpAfter
 		supervisor.Progress = func(_ usage.Scan, p usage.Progress) { line.show(p) }
 		if err := supervisor.Recover(ctx); err != nil {
 			return err
@@ -171,6 +173,10 @@ func (c scanCmd) store(ctx context.Context, a *app) error {
 		return printScan(a.stdout, fs, done)
 	})
 }
+
+// giveUpAfter is how long a command tries to store its result while the database is
+// away. The file is kept, and fstally serve imports it.
+const giveUpAfter = 15 * time.Minute
 
 // entriesBefore returns what the latest scan counted, for a percentage.
 func (a *app) entriesBefore(ctx context.Context, d *database, fs usage.FileSystem) int64 {

@@ -96,6 +96,10 @@ func (c webFlags) serve(
 	if err != nil {
 		return err
 	}
+	supervisor.Housekeeping = true
+	supervisor.Tasks = []func(context.Context) error{
+		func(ctx context.Context) error { return d.PreparePartitions(ctx, time.Now()) },
+	}
 	if err := supervisor.Recover(ctx); err != nil { // before new scans are queued
 		return err
 	}

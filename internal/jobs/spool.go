@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"fstally/internal/postgres"
@@ -13,46 +15,54 @@ import (
 	"fstally/internal/usage"
 )
 
-// How long an import is tried again while the database is away or full. After
-// that the result stays in the spool folder for the next start.
+// How often an import is tried while the database is away or full.
 const (
 	retryFirst = time.Second
-	retryMost  = time.Minute
-	retryFor   = 15 * time.Minute
+	retryMost  = 30 * time.Second
 )
 
 func (s *Supervisor) spoolFile(scanID int64) string {
 	return filepath.Join(s.Spool, fmt.Sprintf("scan-%d.fst", scanID))
 }
 
-// importResult imports the result of a scan and removes the file, when it is in
-// the store or never will be.
+// importResult imports the result of a scan and removes the file when it is in the
+// store, or nobody wants it any more. While the database is away or full it tries again.
+// What the store refuses is kept beside, for a look.
 func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.Scan) error {
 	r, err := result.ReadFile(path)
+	if isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged) {
+		return s.refuse(path, err)
+	}
 	if err != nil {
 		return err
 	}
 	req := postgres.ImportRequest{
 		FileSystemID: scan.FileSystemID, ScanID: scan.ID, Owner: s.Owner, Meta: &r.Meta, Summary: r.Summary(),
 	}
-	wait := retryFirst
-	for giveUp := time.Now().Add(retryFor); ; {
+	var complained time.Time
+	wait, began := retryFirst, time.Now()
+	for {
 		_, err = s.Store.Import(ctx, req)
-		if err == nil || errors.Is(err, postgres.ErrImported) {
+		switch {
+		case err == nil, errors.Is(err, postgres.ErrImported):
 			s.removeSpooled(ctx, path)
 			return nil
-		}
-		if errors.Is(context.Cause(ctx), errCancelled) {
-			err = errCancelled
-		}
-		if final(err) {
+		case errors.Is(context.Cause(ctx), errCancelled):
+			s.removeSpooled(ctx, path)
+			return errCancelled
+		case unwanted(err):
 			s.removeSpooled(ctx, path)
 			return err
-		}
-		if ctx.Err() != nil || time.Now().After(giveUp) {
+		case ctx.Err() != nil, postgres.Passing(err) && s.GiveUp > 0 && time.Since(began) > s.GiveUp:
 			return fmt.Errorf("the result is kept in %s and is imported at the next start: %w", path, err)
+		case !postgres.Passing(err):
+			return s.refuse(path, err)
 		}
-		s.Logger.WarnContext(ctx, "import a result; tried again", "scan", scan.ID, "in", wait, "err", err)
+		if time.Since(complained) > complainEvery {
+			complained = time.Now()
+			s.Logger.WarnContext(ctx, "import a result; it is tried until it succeeds", "scan", scan.ID,
+				"filesystem", scan.FileSystemID, "entries", req.Summary.Counters.Entries, "err", err)
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -61,10 +71,22 @@ func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.S
 	}
 }
 
-// final reports an error that no later try would mend.
-func final(err error) bool {
-	return errors.Is(err, errCancelled) || errors.Is(err, usage.ErrNotFound) ||
-		errors.Is(err, postgres.ErrLeaseLost) || errors.Is(err, postgres.ErrEnded)
+// unwanted reports that the store has no use for the result, now or ever.
+func unwanted(err error) bool {
+	return isAny(err, usage.ErrNotFound, postgres.ErrLeaseLost, postgres.ErrEnded)
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}
+
+// refuse puts a result aside that the store does not take.
+func (s *Supervisor) refuse(path string, reason error) error {
+	aside := path + ".refused"
+	if err := os.Rename(path, aside); err != nil {
+		return errors.Join(reason, err)
+	}
+	return fmt.Errorf("the result is not taken, and is kept in %s: %w", aside, reason)
 }
 
 func (s *Supervisor) removeSpooled(ctx context.Context, path string) {
@@ -83,6 +105,9 @@ func (s *Supervisor) importSpooled(ctx context.Context) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(s.Spool, entry.Name())
+		if strings.HasSuffix(path, ".refused") {
+			continue
+		}
 		var id int64
 		if _, err := fmt.Sscanf(entry.Name(), "scan-%d.fst", &id); err != nil || path != s.spoolFile(id) {
 			s.discard(ctx, path, entry)

@@ -22,18 +22,32 @@ type Supervisor struct {
 	Spool   string   // folder for results on their way, only for this user
 	Owner   string   // from Owner
 	Logger  *slog.Logger
+	// Worker is whose file systems are scanned: "" for those of fstally serve.
+	Worker string
+	// Allow refuses file systems that must not be scanned here, with the reason; nil
+	// allows all.
+	Allow func(usage.FileSystem) error
 	// Scans bounds how many scans run at a time, each of its own file system.
 	Scans int
+	// Housekeeping is true for servers: one of them, the leader, looks at schedules and
+	// at what was lost every few seconds, and runs Tasks every hour.
+	Housekeeping bool
+	Tasks        []func(context.Context) error
 	// Progress is told what a scan says of itself, for a terminal; nil for none.
 	Progress func(usage.Scan, usage.Progress)
+	// GiveUp is how long the import of a result is tried while the database is away;
+	// 0 for as long as Run does. After that it waits in the spool folder.
+	GiveUp time.Duration
+
+	answered answered
 }
 
 // How long to wait, and how often to look.
 const (
-	pollEvery      = 2 * time.Second // for queued scans, those of other processes included
-	heartbeatEvery = 2 * time.Second // far below the lease; also how soon a cancel is noticed
-	reapEvery      = 30 * time.Second
+	heartbeatEvery = time.Second // far below the lease; also how soon a cancel is noticed
+	reapEvery      = 15 * time.Second
 	finalTimeout   = 10 * time.Second // to tell the store how a scan ended when everything stops
+	complainEvery  = time.Minute      // of a database that is away
 )
 
 // errCancelled: somebody asked for the end of this scan.
@@ -42,29 +56,27 @@ var errCancelled = errors.New("cancelled")
 // ErrStopped is what RunScan returns when its ctx ends.
 var ErrStopped = errors.New("fstally was stopped while the scan ran")
 
-// Run recovers, then runs queued scans until
-// ctx ends, and returns when all children have ended.
+// Run recovers, then runs queued scans until ctx ends, and returns when all children
+// have ended or are left behind.
 func (s *Supervisor) Run(ctx context.Context) error {
 	if err := s.Recover(ctx); err != nil {
 		return err
 	}
-	var scans sync.WaitGroup
-	defer scans.Wait()
-	slots := make(chan struct{}, max(1, s.Scans))
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	lastReap := time.Now()
+	stop, err := s.queue(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	tick := time.NewTicker(reapEvery)
+	defer tick.Stop()
 	for {
-		if time.Since(lastReap) > reapEvery {
-			s.reap(ctx)
-			lastReap = time.Now()
-		}
-		for s.startNext(ctx, slots, &scans) {
-		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-poll.C:
+		case <-tick.C:
+			if s.reap(ctx) { // the database answers
+				s.importSpooled(ctx)
+			}
 		}
 	}
 }
@@ -78,29 +90,6 @@ func (s *Supervisor) Recover(ctx context.Context) error {
 	s.reap(ctx)
 	s.importSpooled(ctx)
 	return nil
-}
-
-// startNext starts the scan that waits longest; false when none waits, or all
-// slots are taken.
-func (s *Supervisor) startNext(ctx context.Context, slots chan struct{}, scans *sync.WaitGroup) bool {
-	select {
-	case slots <- struct{}{}:
-	default:
-		return false
-	}
-	scan, ok, err := s.Store.ClaimScan(ctx, s.Owner)
-	if err != nil || !ok {
-		<-slots
-		if err != nil && ctx.Err() == nil {
-			s.Logger.WarnContext(ctx, "look for queued scans", "err", err)
-		}
-		return false
-	}
-	scans.Go(func() {
-		defer func() { <-slots }()
-		_ = s.RunScan(ctx, scan) // it is recorded and logged
-	})
-	return true
 }
 
 // RunScan runs a scan that this owner has claimed, imports its result, and
@@ -137,6 +126,11 @@ func (s *Supervisor) scanAndImport(ctx context.Context, scan usage.Scan) error {
 	if err != nil {
 		return err
 	}
+	if s.Allow != nil {
+		if err := s.Allow(fs); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lease := s.holdLease(ctx, scan, cancel)
@@ -170,6 +164,7 @@ func (s *Supervisor) holdLease(ctx context.Context, scan usage.Scan, cancel cont
 	l.ended.Go(func() {
 		tick := time.NewTicker(heartbeatEvery)
 		defer tick.Stop()
+		var complained time.Time
 		for {
 			cancelled, err := s.Store.Heartbeat(ctx, scan.ID, s.Owner, *l.latest.Load())
 			switch {
@@ -179,7 +174,8 @@ func (s *Supervisor) holdLease(ctx context.Context, scan usage.Scan, cancel cont
 				cancel(errCancelled)
 			case errors.Is(err, postgres.ErrLeaseLost):
 				cancel(err)
-			case err != nil:
+			case err != nil && time.Since(complained) > complainEvery:
+				complained = time.Now()
 				s.Logger.WarnContext(ctx, "renew the lease of a scan; the scan goes on", "scan", scan.ID, "err", err)
 			}
 			select {
@@ -208,21 +204,51 @@ func (l *lease) release() {
 	l.ended.Wait()
 }
 
-// reap marks the scans whose owner is gone.
-func (s *Supervisor) reap(ctx context.Context) {
+// reap marks the scans whose owner is gone. Of other hosts and of itself it knows only
+// the lease, which says nothing while the database was away: neither for this process,
+// nor, after a failover to a server that was up all the time, for the owner. ok is
+// false while the database does not answer.
+func (s *Supervisor) reap(ctx context.Context) (ok bool) {
 	leases, err := s.Store.RunningScans(ctx)
+	steady, news := s.answered.note(err == nil, time.Now())
 	if err != nil {
-		s.Logger.WarnContext(ctx, "look for interrupted scans", "err", err)
-		return
+		if news && ctx.Err() == nil {
+			s.Logger.WarnContext(ctx, "the database does not answer; scans go on and their results wait", "err", err)
+		}
+		return false
 	}
 	for _, l := range leases {
-		if l.Owner == s.Owner || !l.Expired && !gone(l.Owner) {
+		expired := l.Expired && steady >= postgres.LeaseTime
+		if !expired && (l.Owner == s.Owner || !gone(l.Owner)) {
 			continue
 		}
 		if err := s.Store.InterruptScan(ctx, l.ScanID, l.Owner); err != nil {
 			s.Logger.WarnContext(ctx, "mark a scan as interrupted", "scan", l.ScanID, "err", err)
 			continue
 		}
-		s.Logger.InfoContext(ctx, "scan was interrupted: its process is gone", "scan", l.ScanID)
+		s.Logger.InfoContext(ctx, "scan was interrupted: its process is gone", "scan", l.ScanID, "owner", l.Owner)
 	}
+	return true
+}
+
+// answered remembers since when the database has answered without a break. The zero
+// value has not heard of it yet.
+type answered struct {
+	since time.Time // zero while it does not
+	asked bool
+}
+
+// note takes an answer, or its absence, and returns for how long there were only
+// answers, and whether this one was other than the last.
+func (a *answered) note(ok bool, now time.Time) (steady time.Duration, news bool) {
+	news = !a.asked || ok == a.since.IsZero()
+	a.asked = true
+	switch {
+	case !ok:
+		a.since = time.Time{}
+		return 0, news
+	case a.since.IsZero():
+		a.since = now
+	}
+	return now.Sub(a.since), news
 }

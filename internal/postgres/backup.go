@@ -49,6 +49,11 @@ func backupTar(
 		return report, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	// Before the snapshot, and as long as the connection: ThinOut drops no table that
+	// the list has.
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(droppingLock)); err != nil {
+		return report, fmt.Errorf("wait until old details are dropped: %w", explainUnavailable(err))
+	}
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
 			head, err := readHead(ctx, tx, version)
@@ -127,12 +132,17 @@ func readHead(ctx context.Context, tx pgx.Tx, version string) (backupHead, error
 		LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid
 		LEFT JOIN pg_class AS p ON p.oid = i.inhparent
 		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+			AND c.relname <> ALL ($1::text[])
 		ORDER BY c.relname`
 	type row struct {
 		Name, Parent, Bound string
 		Columns             []string
 	}
-	rows, err := all(ctx, tx, pgx.RowToStructByName[row], tables)
+	partitions, err := listPartitions(ctx, tx)
+	if err != nil {
+		return head, err
+	}
+	rows, err := all(ctx, tx, pgx.RowToStructByName[row], tables, halfGone(partitions))
 	if err != nil {
 		return head, fmt.Errorf("list the tables: %w", err)
 	}
@@ -187,18 +197,19 @@ func readSequences(ctx context.Context, tx pgx.Tx) ([]backupSequence, error) {
 	return sequences, nil
 }
 
-// leftOut lists relations that a backup does not hold, those of extensions aside.
+// leftOut lists relations that a backup does not hold, those of extensions and of the
+// queue aside: what it says is in the rows of the scans.
 func leftOut(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	const list = `
 		SELECT CASE c.relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' ELSE 'table ' END
 			|| n.nspname || '.' || c.relname
 		FROM pg_class AS c
 		JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
+		WHERE n.nspname NOT IN ('information_schema', $1) AND n.nspname NOT LIKE 'pg\_%'
 			AND (c.relkind IN ('v', 'm', 'f') OR c.relkind IN ('r', 'p') AND n.nspname <> current_schema())
 			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
 		ORDER BY 1`
-	names, err := all(ctx, tx, pgx.RowTo[string], list)
+	names, err := all(ctx, tx, pgx.RowTo[string], list, QueueSchema)
 	if err != nil {
 		return nil, fmt.Errorf("look for what is not fstally's: %w", err)
 	}

@@ -20,7 +20,7 @@ func (im *importer) copyAll(ctx context.Context) error {
 		return err
 	}
 	steps := []func(context.Context) error{im.copyMarginals, im.copySizeTotals, im.copyProblems}
-	if !im.thinned() {
+	if !im.thinned {
 		steps = append(steps, im.copyCube, im.copySizes, im.copyAges, im.copyDirectories)
 	}
 	for _, step := range steps {

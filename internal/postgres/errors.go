@@ -28,8 +28,8 @@ const (
 	ErrBusy = conflict("a scan is queued or running")
 	// ErrEnded: the scan has ended, and its state no longer changes.
 	ErrEnded = conflict("the scan has ended")
-	// ErrNotSuspect: only suspect scans have to be accepted.
-	ErrNotSuspect = conflict("this scan is not suspect: there is nothing to accept")
+	// ErrNotSuspect: only suspect scans are accepted or rejected.
+	ErrNotSuspect = conflict("this scan is not suspect: there is nothing to accept or reject")
 	// ErrPart: the scan saw a part of its file system.
 	ErrPart = conflict("only a part was scanned, which never stands for the whole: scan all of it")
 	// ErrImported: the result is in the store already; see ImportedError.

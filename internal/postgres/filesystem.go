@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,7 +14,8 @@ import (
 
 const selectFileSystem = `
 	SELECT id, name, root, identity, fs_type, size_classes, fileset_depth, fileset_paths, fileset_names,
-		walkers, ops_limit, COALESCE(current_scan_id, 0), demo, created_at
+		walkers, ops_limit, stall_minutes, nice, idle_io, memory_limit, worker,
+		COALESCE(current_scan_id, 0), demo, created_at
 	FROM filesystem`
 
 func readFileSystem(row pgx.CollectableRow) (usage.FileSystem, error) {
@@ -21,12 +23,14 @@ func readFileSystem(row pgx.CollectableRow) (usage.FileSystem, error) {
 	var root, identity []byte
 	var bounds []int64
 	var paths, names [][]byte
+	var stall int64
 	err := row.Scan(&f.ID, &f.Name, &root, &identity, &f.Type, &bounds, &f.Filesets.Depth, &paths, &names,
-		&f.Walkers, &f.OpsLimit, &f.CurrentScanID, &f.Demo, &f.Created)
+		&f.Walkers, &f.OpsLimit, &stall, &f.Nice, &f.IdleIO, &f.MemoryLimit, &f.Worker, &f.CurrentScanID, &f.Demo, &f.Created)
 	if err != nil {
 		return f, err
 	}
 	f.Root, f.Identity, f.Created = string(root), string(identity), f.Created.UTC()
+	f.StallAfter = time.Duration(stall) * time.Minute
 	copy(f.SizeClasses[:], bounds)
 	for i, p := range paths {
 		f.Filesets.Named = append(f.Filesets.Named, usage.NamedFileset{Path: string(p), Name: string(names[i])})
@@ -52,7 +56,8 @@ func fileSystemArgs(f usage.FileSystem) (pgx.StrictNamedArgs, error) {
 	return pgx.StrictNamedArgs{
 		"name": f.Name, "root": []byte(f.Root), "identity": []byte(f.Identity),
 		"size_classes": f.SizeClasses[:], "depth": f.Filesets.Depth, "paths": paths, "names": names,
-		"walkers": f.Walkers, "ops_limit": f.OpsLimit,
+		"walkers": f.Walkers, "ops_limit": f.OpsLimit, "stall": int64(f.StallAfter / time.Minute),
+		"nice": f.Nice, "idle_io": f.IdleIO, "memory": f.MemoryLimit, "worker": f.Worker,
 	}, nil
 }
 
@@ -79,8 +84,9 @@ func (s *Store) AddFileSystem(ctx context.Context, f usage.FileSystem) (usage.Fi
 	args["fs_type"], args["demo"] = printable(f.Type), f.Demo
 	const insert = `
 		INSERT INTO filesystem (name, root, identity, fs_type, size_classes, fileset_depth, fileset_paths, fileset_names,
-			walkers, ops_limit, demo)
-		VALUES (@name, @root, @identity, @fs_type, @size_classes, @depth, @paths, @names, @walkers, @ops_limit, @demo)
+			walkers, ops_limit, stall_minutes, nice, idle_io, memory_limit, worker, demo)
+		VALUES (@name, @root, @identity, @fs_type, @size_classes, @depth, @paths, @names,
+			@walkers, @ops_limit, @stall, @nice, @idle_io, @memory, @worker, @demo)
 		RETURNING id`
 	id, err := one(ctx, s.pool, pgx.RowTo[int64], insert, args)
 	if err != nil {
@@ -90,7 +96,7 @@ func (s *Store) AddFileSystem(ctx context.Context, f usage.FileSystem) (usage.Fi
 }
 
 // UpdateFileSystem writes the settings of f, found by its id: name, root,
-// identity, size classes, rules of filesets, walkers and ceiling.
+// identity, size classes, rules of filesets, how it is scanned and by whom.
 func (s *Store) UpdateFileSystem(ctx context.Context, f usage.FileSystem) error {
 	args, err := fileSystemArgs(f)
 	if err != nil {
@@ -100,7 +106,8 @@ func (s *Store) UpdateFileSystem(ctx context.Context, f usage.FileSystem) error 
 	const update = `
 		UPDATE filesystem SET name = @name, root = @root, identity = @identity, size_classes = @size_classes,
 			fileset_depth = @depth, fileset_paths = @paths, fileset_names = @names,
-			walkers = @walkers, ops_limit = @ops_limit
+			walkers = @walkers, ops_limit = @ops_limit, stall_minutes = @stall, nice = @nice, idle_io = @idle_io,
+			memory_limit = @memory, worker = @worker
 		WHERE id = @id
 		RETURNING id`
 	if _, err := one(ctx, s.pool, pgx.RowTo[int64], update, args); err != nil {

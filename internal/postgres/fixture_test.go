@@ -35,7 +35,9 @@ func newFixture(tb testing.TB) *fixture {
 func newFixtureIn(tb testing.TB, zone *time.Location) *fixture {
 	tb.Helper()
 	f := &fixture{t: tb, url: postgrestest.New(tb)}
-	store, err := postgres.Open(tb.Context(), f.url, postgres.Options{Location: zone})
+	store, err := postgres.Open(tb.Context(), f.url, postgres.Options{
+		Location: zone, RetryAfter: time.Microsecond, // the next attempt may begin at once
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type ImportRequest struct {
 	// interrupted; 0 for a scan made elsewhere, which gets a row of its own.
 	ScanID  int64
 	Owner   string
+	Origin  usage.Origin // of a scan that gets a row; "" is usage.ByImport
 	Meta    *usage.Meta
 	Summary *usage.Summary
 	// DetailFrom is the lowest tier of which details are still kept at the age of
@@ -137,6 +139,8 @@ type importer struct {
 	tx   pgx.Tx
 	day  time.Time // date in the site's zone
 	tier Tier
+	// thinned: its details are not kept, as they would have been dropped by now.
+	thinned bool
 
 	identity   string // of the file system as recorded, "" before the first scan
 	judgement  judgement
@@ -183,9 +187,9 @@ func (im *importer) lockFileSystem(ctx context.Context) error {
 func (im *importer) admit(ctx context.Context) error {
 	if im.ScanID == 0 {
 		id, err := one(ctx, im.tx, pgx.RowTo[int64], `
-			INSERT INTO scan (filesystem_id, state, queued_at, started_at, size_classes)
-			VALUES ($1, 'complete', $2, $2, $3)
-			RETURNING id`, im.FileSystemID, im.Meta.Started, im.Meta.SizeClasses[:])
+			INSERT INTO scan (filesystem_id, state, origin, queued_at, started_at, size_classes)
+			VALUES ($1, 'complete', $2, $3, $3, $4)
+			RETURNING id`, im.FileSystemID, cmp.Or(im.Origin, usage.ByImport), im.Meta.Started, im.Meta.SizeClasses[:])
 		im.ScanID = id
 		return err
 	}
@@ -222,7 +226,7 @@ func (im *importer) judge(ctx context.Context) error {
 		return fmt.Errorf("read the scan before: %w", err)
 	}
 	suspects, err := all(ctx, im.tx, readScan, selectScan+`
-		WHERE s.filesystem_id = $1 AND s.verdict = 'suspect' AND s.started_at < $2 AND s.started_at > $3
+		WHERE s.filesystem_id = $1 AND s.verdict = 'suspect' AND NOT s.rejected AND s.started_at < $2 AND s.started_at > $3
 		ORDER BY s.started_at DESC, s.id DESC
 		LIMIT 2`, im.FileSystemID, im.Meta.Started, previous.Started)
 	if err != nil {
@@ -234,13 +238,18 @@ func (im *importer) judge(ctx context.Context) error {
 	}
 	im.judgement = judge(im.outcome(), im.identity, before, earlier)
 	if im.published() {
-		im.tier, err = chooseTier(ctx, im.tx, im.FileSystemID, im.day)
+		if im.tier, err = chooseTier(ctx, im.tx, im.FileSystemID, im.day); err != nil {
+			return err
+		}
 	}
+	if im.tier < im.DetailFrom {
+		im.thinned = true
+		return nil
+	}
+	held, err := holdPartition(ctx, im.tx, im.tier, im.day)
+	im.thinned = !held
 	return err
 }
-
-// thinned reports whether the details of the scan are not kept.
-func (im *importer) thinned() bool { return im.tier < im.DetailFrom }
 
 func (im *importer) published() bool { return im.judgement.verdict != usage.Suspect }
 
@@ -301,7 +310,7 @@ func (im *importer) publish(ctx context.Context) error {
 		"errors": sum.Counters.Errors, "skipped": sum.Counters.Skipped, "squashed": im.squashedInodes(),
 
 		"users": im.distinct.Users, "groups": im.distinct.Groups, "types": im.distinct.Types,
-		"filesets": im.distinct.Filesets, "types_limited": im.typesLimited(), "thinned": im.thinned(),
+		"filesets": im.distinct.Filesets, "types_limited": im.typesLimited(), "thinned": im.thinned,
 
 		"capacity_size": numeric(capacity.Size), "capacity_free": numeric(capacity.Free),
 		"capacity_available": numeric(capacity.Available), "inodes_total": capacity.InodesTotal,
@@ -343,6 +352,23 @@ func (im *importer) publish(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("publish scan %d: %w", im.ScanID, err)
+	}
+	return im.stopOtherAttempts(ctx)
+}
+
+// stopOtherAttempts ends what else was to become of this occurrence: the result of an
+// interrupted attempt came after all.
+func (im *importer) stopOtherAttempts(ctx context.Context) error {
+	const stop = `
+		UPDATE scan AS o SET cancel_requested = true,
+			state = CASE o.state WHEN 'queued' THEN 'cancelled' ELSE o.state END,
+			finished_at = CASE o.state WHEN 'queued' THEN clock_timestamp() ELSE o.finished_at END,
+			reason = format('the result of the attempt before came after all, as scan %s', s.id)
+		FROM scan AS s
+		WHERE s.id = $1 AND o.filesystem_id = s.filesystem_id AND o.occurrence = s.occurrence AND o.id <> s.id
+			AND o.state IN ('queued', 'running')`
+	if _, err := im.tx.Exec(ctx, stop, im.ScanID); err != nil {
+		return fmt.Errorf("stop other attempts: %w", err)
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func TestImportKeepsEverything(t *testing.T) {
 		InodesTotal: 10, InodesFree: 4, BlockSize: 4096, Source: "statfs"}
 	scan := f.store(req)
 	want := usage.Scan{
-		ID: scan.ID, FileSystemID: f.fs.ID, Attempt: 1, State: usage.Complete, Verdict: usage.Partial, Reason: scan.Reason,
+		ID: scan.ID, FileSystemID: f.fs.ID, Origin: usage.ByImport, Attempt: 1,
+		State: usage.Complete, Verdict: usage.Partial, Reason: scan.Reason,
 		Day: "2026-03-01", Queued: req.Meta.Started, Started: req.Meta.Started, Finished: req.Meta.Finished, Published: scan.Published,
 		Totals: s.Totals, Counters: s.Counters, Capacity: req.Meta.Capacity, SizeClasses: req.Meta.SizeClasses,
 		Root: req.Meta.Root, Identity: req.Meta.Identity, FSType: "xfs", Engine: "test", Walkers: 4, OpsLimit: 5000,
@@ -107,11 +108,14 @@ func TestImportOfAClaimedScan(t *testing.T) {
 	if err := f.InterruptScan(ctx, killed.ID, "c"); err != nil {
 		t.Fatal(err)
 	}
-	f.claim("d") // a new attempt runs meanwhile
+	second := f.claimNext("d") // a new attempt runs meanwhile
 	late := f.request(at("2026-03-02"), random(1))
 	late.ScanID, late.Owner = killed.ID, "anyone"
 	if got := f.store(late); got.ID != killed.ID || got.State != usage.Complete || f.current() != killed.ID {
 		t.Errorf("late result: %+v", got)
+	}
+	if cancelled, err := f.Heartbeat(ctx, second.ID, "d", usage.Progress{}); !cancelled || err != nil {
+		t.Errorf("the new attempt goes on: %t, %v", cancelled, err)
 	}
 
 	for name, change := range map[string]func(*postgres.ImportRequest){
@@ -328,8 +332,7 @@ func TestOneResultPerOccurrence(t *testing.T) {
 	if err := f.InterruptScan(t.Context(), first.ID, "a"); err != nil {
 		t.Fatal(err)
 	}
-	second := f.claim("b")
-	f.sql(`UPDATE scan SET occurrence = '2026-03-01T02:00Z', attempt = id - $1 + 1`, first.ID)
+	second := f.claimNext("b")
 	req := f.request(at("2026-03-01"), random(1))
 	req.ScanID, req.Owner = second.ID, "b"
 	f.store(req)

@@ -11,9 +11,9 @@ import (
 	"fstally/internal/usage"
 )
 
-// leaseTime is how long a running scan may be silent before it counts as
+// LeaseTime is how long a running scan may be silent before it counts as
 // interrupted.
-const leaseTime = 2 * time.Minute
+const LeaseTime = 2 * time.Minute
 
 // busy returns a BusyError when a scan of the file system is queued or runs.
 func busy(ctx context.Context, q querier, fileSystemID int64) error {
@@ -28,36 +28,72 @@ func busy(ctx context.Context, q querier, fileSystemID int64) error {
 	return &BusyError{ScanID: id}
 }
 
+// insertQueued makes the row of a first attempt; $2 is its origin, $3 the
+// occurrence, null for one that is due now. Nothing comes back where a scan of the
+// file system is queued or running already, or the occurrence had its turn.
 const insertQueued = `
-	INSERT INTO scan (filesystem_id, state, root, size_classes)
-	SELECT id, 'queued', root, size_classes FROM filesystem WHERE id = $1
+	INSERT INTO scan (filesystem_id, state, origin, occurrence, root, size_classes)
+	SELECT id, 'queued', $2, COALESCE($3, clock_timestamp()), root, size_classes FROM filesystem WHERE id = $1
+	ON CONFLICT DO NOTHING
 	RETURNING id`
 
 // QueueScan asks for a scan of a file system. A BusyError says which scan is
 // queued or running already.
-func (s *Store) QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error) {
+func (s *Store) QueueScan(ctx context.Context, fileSystemID int64) (scan usage.Scan, err error) {
+	err = s.write(ctx, func(tx pgx.Tx) error {
+		id, err := queueNow(ctx, tx, fileSystemID, usage.ByHand)
+		if err == nil {
+			err = s.enqueue(ctx, tx, id, time.Time{})
+		}
+		if err == nil {
+			scan, err = scanOf(ctx, tx, id)
+		}
+		return err
+	})
+	if err != nil {
+		return usage.Scan{}, fmt.Errorf("queue a scan of file system %d: %w", fileSystemID, err)
+	}
+	return scan, nil
+}
+
+// queueNow makes the row of a scan that is due now.
+func queueNow(ctx context.Context, tx pgx.Tx, fileSystemID int64, origin usage.Origin) (id int64, err error) {
 	// The scan in the way may end before it is looked up: then there is room.
 	for {
-		id, err := one(ctx, s.pool, pgx.RowTo[int64], insertQueued, fileSystemID)
-		if violates(err, "scan_active_key") {
-			err = busy(ctx, s.pool, fileSystemID)
-			if err == nil {
-				continue
-			}
+		id, err = one(ctx, tx, pgx.RowTo[int64], insertQueued, fileSystemID, origin, nil)
+		if !errors.Is(err, usage.ErrNotFound) {
+			return id, err
 		}
-		if err != nil {
-			return usage.Scan{}, fmt.Errorf("queue a scan of file system %d: %w", fileSystemID, err)
+		if err := busy(ctx, tx, fileSystemID); err != nil {
+			return 0, err
 		}
-		return s.Scan(ctx, usage.Everything(), id)
+		const lookup = `SELECT id FROM filesystem WHERE id = $1`
+		if _, err := one(ctx, tx, pgx.RowTo[int64], lookup, fileSystemID); err != nil {
+			return 0, err
+		}
 	}
 }
 
-// ClaimScan makes the owner run the scan that is queued longest; ok is false
-// when none is. Several callers get several scans.
-func (s *Store) ClaimScan(ctx context.Context, owner string) (scan usage.Scan, ok bool, err error) {
+// scanOf returns a scan within a transaction.
+func scanOf(ctx context.Context, tx pgx.Tx, id int64) (usage.Scan, error) {
+	found, err := scanByID(ctx, tx, usage.Everything(), id)
+	return found.Scan, err
+}
+
+// ClaimScan makes the owner run the scan that has waited longest of those of a
+// worker's file systems, "" for fstally serve; ok is false when none does. Several
+// callers get several scans.
+func (s *Store) ClaimScan(ctx context.Context, owner, worker string) (scan usage.Scan, ok bool, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) (err error) {
-		const next = `SELECT id FROM scan WHERE state = 'queued' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`
-		id, err := one(ctx, tx, pgx.RowTo[int64], next)
+		const next = `
+			SELECT s.id
+			FROM scan AS s
+			JOIN filesystem AS f ON f.id = s.filesystem_id
+			WHERE s.state = 'queued' AND f.worker = $1 AND COALESCE(s.not_before, '-infinity') <= clock_timestamp()
+			ORDER BY COALESCE(s.not_before, s.queued_at), s.id
+			LIMIT 1
+			FOR NO KEY UPDATE OF s SKIP LOCKED`
+		id, err := one(ctx, tx, pgx.RowTo[int64], next, worker)
 		if err == nil {
 			scan, err = s.claim(ctx, tx, id, owner)
 		}
@@ -76,17 +112,12 @@ func (s *Store) ClaimScan(ctx context.Context, owner string) (scan usage.Scan, o
 // says which scan is queued or running already.
 func (s *Store) StartScan(ctx context.Context, fileSystemID int64, owner string) (scan usage.Scan, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) error {
-		id, err := one(ctx, tx, pgx.RowTo[int64], insertQueued, fileSystemID)
+		id, err := queueNow(ctx, tx, fileSystemID, usage.ByCommand)
 		if err == nil {
 			scan, err = s.claim(ctx, tx, id, owner)
 		}
 		return err
 	})
-	if violates(err, "scan_active_key") {
-		if inTheWay := busy(ctx, s.pool, fileSystemID); inTheWay != nil {
-			err = inTheWay
-		}
-	}
 	if err != nil {
 		return usage.Scan{}, fmt.Errorf("start a scan of file system %d: %w", fileSystemID, err)
 	}
@@ -106,8 +137,7 @@ func (s *Store) claim(ctx context.Context, tx pgx.Tx, id int64, owner string) (u
 	if _, err := tx.Exec(ctx, `UPDATE scan SET day = $2 WHERE id = $1`, id, s.day(started)); err != nil {
 		return usage.Scan{}, err
 	}
-	claimed, err := scanByID(ctx, tx, usage.Everything(), id)
-	return claimed.Scan, err
+	return scanOf(ctx, tx, id)
 }
 
 // Heartbeat renews the owner's lease and shows its progress. cancelled tells the
@@ -131,18 +161,25 @@ func (s *Store) Heartbeat(
 }
 
 // EndScan ends a scan that its owner runs and that has no result, in any ended
-// state but complete. ErrLeaseLost as in Heartbeat.
+// state but complete; one that is interrupted is queued again, as InterruptScan says.
+// ErrLeaseLost as in Heartbeat.
 func (s *Store) EndScan(ctx context.Context, scanID int64, owner string, state usage.ScanState, reason string) error {
 	if !state.Ended() || state == usage.Complete {
 		return fmt.Errorf("end scan %d: %q is not how a scan without a result ends", scanID, state)
 	}
 	const end = `
-		UPDATE scan SET state = $3, reason = $4, owner = NULL, finished_at = clock_timestamp()
+		UPDATE scan SET state = $3, reason = $4, owner = NULL, finished_at = GREATEST(clock_timestamp(), started_at)
 		WHERE id = $1 AND owner = $2 AND state = 'running'`
-	tag, err := s.pool.Exec(ctx, end, scanID, owner, state, printable(reason))
-	if err == nil && tag.RowsAffected() == 0 {
-		err = ErrLeaseLost
-	}
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, end, scanID, owner, state, printable(reason))
+		if err == nil && tag.RowsAffected() == 0 {
+			err = ErrLeaseLost
+		}
+		if err == nil && state == usage.Interrupted {
+			err = s.queueAgain(ctx, tx, scanID)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("end scan %d: %w", scanID, err)
 	}
@@ -179,7 +216,7 @@ func (s *Store) CancelScan(ctx context.Context, scope usage.Scope, scanID int64)
 type Lease struct {
 	ScanID  int64
 	Owner   string
-	Expired bool // silent for longer than leaseTime, all of which the database was up
+	Expired bool // silent for longer than LeaseTime, all of which the database was up
 }
 
 // RunningScans returns the leases of all running scans.
@@ -203,18 +240,62 @@ func (s *Store) RunningScans(ctx context.Context) ([]Lease, error) {
 
 // leaseExpired applies the rule of Lease.Expired; all times are the database's.
 func leaseExpired(heartbeat, now, up time.Time) bool {
-	return now.Sub(heartbeat) > leaseTime && now.Sub(up) > leaseTime
+	return now.Sub(heartbeat) > LeaseTime && now.Sub(up) > LeaseTime
 }
 
-// InterruptScan marks a scan as interrupted if that owner still holds it; a
-// result that its process left behind may yet complete it.
+// InterruptScan marks a scan as interrupted if that owner still holds it, or as
+// cancelled if somebody asked for its end; a result that its process left behind may
+// yet complete it. Unless it was the last attempt, another one is queued.
 func (s *Store) InterruptScan(ctx context.Context, scanID int64, owner string) error {
 	const interrupt = `
-		UPDATE scan SET state = 'interrupted', owner = NULL, finished_at = heartbeat_at,
+		UPDATE scan SET owner = NULL, finished_at = GREATEST(heartbeat_at, started_at),
+			state = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'interrupted' END,
 			reason = 'the process that ran the scan went away'
-		WHERE id = $1 AND owner = $2 AND state = 'running'`
-	if _, err := s.pool.Exec(ctx, interrupt, scanID, owner); err != nil {
+		WHERE id = $1 AND owner = $2 AND state = 'running'
+		RETURNING state`
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		state, err := one(ctx, tx, pgx.RowTo[usage.ScanState], interrupt, scanID, owner)
+		switch {
+		case errors.Is(err, usage.ErrNotFound): // it ended, or somebody else was faster
+			return nil
+		case err == nil && state == usage.Interrupted:
+			return s.queueAgain(ctx, tx, scanID)
+		}
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("mark scan %d as interrupted: %w", scanID, err)
 	}
 	return nil
+}
+
+// maxAttempts bounds how often an occurrence is tried.
+const maxAttempts = 3
+
+// queueAgain queues the next attempt of a scan that was interrupted, a little later
+// each time, unless it was the last one, its owner decides that itself, somebody asked
+// for its end, or an attempt was published.
+func (s *Store) queueAgain(ctx context.Context, tx pgx.Tx, scanID int64) error {
+	const insert = `
+		INSERT INTO scan (filesystem_id, state, origin, occurrence, attempt, not_before, root, size_classes)
+		SELECT s.filesystem_id, 'queued', s.origin, s.occurrence, s.attempt + 1,
+			clock_timestamp() + s.attempt * $2::interval, f.root, f.size_classes
+		FROM scan AS s
+		JOIN filesystem AS f ON f.id = s.filesystem_id
+		WHERE s.id = $1 AND s.origin = ANY ($3) AND s.attempt < $4 AND NOT s.cancel_requested
+			AND NOT EXISTS (SELECT FROM scan AS p
+				WHERE p.filesystem_id = s.filesystem_id AND p.occurrence = s.occurrence AND p.published_at IS NOT NULL)
+		ON CONFLICT DO NOTHING
+		RETURNING id, not_before`
+	var id int64
+	var notBefore time.Time
+	retried := []usage.Origin{usage.BySchedule, usage.ByHand}
+	err := tx.QueryRow(ctx, insert, scanID, s.retryAfter, retried, maxAttempts).Scan(&id, &notBefore)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("queue another attempt: %w", err)
+	}
+	return s.enqueue(ctx, tx, id, notBefore)
 }

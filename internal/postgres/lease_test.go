@@ -20,9 +20,19 @@ func (f *fixture) claim(owner string) usage.Scan {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	claimed, ok, err := f.ClaimScan(f.t.Context(), owner)
+	claimed, ok, err := f.ClaimScan(f.t.Context(), owner, "")
 	if err != nil || !ok || claimed.ID != queued.ID {
 		f.t.Fatalf("claimed %d, %t, %v, want %d", claimed.ID, ok, err, queued.ID)
+	}
+	return claimed
+}
+
+// claimNext claims the scan that waits longest.
+func (f *fixture) claimNext(owner string) usage.Scan {
+	f.t.Helper()
+	claimed, ok, err := f.ClaimScan(f.t.Context(), owner, "")
+	if err != nil || !ok {
+		f.t.Fatalf("claimed nothing: %v", err)
 	}
 	return claimed
 }
@@ -39,7 +49,7 @@ func (f *fixture) scan(id int64) usage.Scan {
 func TestScanLife(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
-	if _, ok, err := f.ClaimScan(ctx, "a"); ok || err != nil {
+	if _, ok, err := f.ClaimScan(ctx, "a", ""); ok || err != nil {
 		t.Fatalf("claimed from an empty queue: %t, %v", ok, err)
 	}
 	queued, err := f.QueueScan(ctx, f.fs.ID)
@@ -55,7 +65,7 @@ func TestScanLife(t *testing.T) {
 	if !errors.As(err, &conflict) {
 		t.Errorf("%v cannot be told to be a conflict", err)
 	}
-	running, ok, err := f.ClaimScan(ctx, "a")
+	running, ok, err := f.ClaimScan(ctx, "a", "")
 	if err != nil || !ok || running.State != usage.Running || running.Started.IsZero() || running.Day == "" {
 		t.Fatalf("claimed %+v, %t, %v", running, ok, err)
 	}
@@ -134,7 +144,68 @@ func TestInterrupt(t *testing.T) {
 	if leases, err := f.RunningScans(t.Context()); len(leases) != 0 || err != nil {
 		t.Errorf("leases of an interrupted scan: %v, %v", leases, err)
 	}
-	f.claim("c") // there is room again
+	second := f.claimNext("c")
+	if second.Attempt != 2 || !second.Occurrence.Equal(scan.Occurrence) || second.Origin != usage.ByHand {
+		t.Errorf("the second attempt: %+v", second)
+	}
+	if err := f.EndScan(t.Context(), second.ID, "c", usage.Interrupted, "stopped"); err != nil {
+		t.Fatal(err)
+	}
+	third := f.claimNext("d")
+	if third.Attempt != 3 {
+		t.Errorf("the third attempt: %+v", third)
+	}
+	if err := f.InterruptScan(t.Context(), third.ID, "d"); err != nil {
+		t.Fatal(err)
+	}
+	if scan, ok, err := f.ClaimScan(t.Context(), "e", ""); ok || err != nil {
+		t.Errorf("after the last attempt there is %+v, %v", scan, err)
+	}
+
+	// What somebody asked the end of is not tried again.
+	cancelled := f.claim("f")
+	if _, err := f.CancelScan(t.Context(), everything, cancelled.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.InterruptScan(t.Context(), cancelled.ID, "f"); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.scan(cancelled.ID); got.State != usage.Cancelled {
+		t.Errorf("cancelled, and its owner is gone: %+v", got)
+	}
+	// A command that fails tells whoever gave it.
+	command, err := f.StartScan(t.Context(), f.fs.ID, "g")
+	if err != nil || command.Origin != usage.ByCommand {
+		t.Fatalf("%+v, %v", command, err)
+	}
+	if err := f.InterruptScan(t.Context(), command.ID, "g"); err != nil {
+		t.Fatal(err)
+	}
+	if scan, ok, err := f.ClaimScan(t.Context(), "h", ""); ok || err != nil {
+		t.Errorf("after an interrupted command there is %+v, %v", scan, err)
+	}
+}
+
+// A worker gets the scans of its own file systems only.
+func TestClaimsOfWorkers(t *testing.T) {
+	f := newFixture(t)
+	bound := f.addFileSystem("bound")
+	bound.Worker = "node7"
+	if err := f.UpdateFileSystem(t.Context(), bound); err != nil {
+		t.Fatal(err)
+	}
+	queued, err := f.QueueScan(t.Context(), bound.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, worker := range []string{"", "node8"} {
+		if scan, ok, err := f.ClaimScan(t.Context(), "a", worker); ok || err != nil {
+			t.Errorf("worker %q got %+v, %v", worker, scan, err)
+		}
+	}
+	if scan, ok, err := f.ClaimScan(t.Context(), "a", "node7"); !ok || scan.ID != queued.ID || err != nil {
+		t.Errorf("its worker got %+v, %v", scan, err)
+	}
 }
 
 func TestClaimsAreExclusive(t *testing.T) {
@@ -151,7 +222,7 @@ func TestClaimsAreExclusive(t *testing.T) {
 	for i := range n + 4 {
 		owner := fmt.Sprint("owner", i)
 		wg.Go(func() {
-			scan, ok, err := f.ClaimScan(t.Context(), owner)
+			scan, ok, err := f.ClaimScan(t.Context(), owner, "")
 			if err != nil {
 				t.Error(err)
 			}

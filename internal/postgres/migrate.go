@@ -29,20 +29,26 @@ const (
 )
 
 // Migrate brings the schema of the database at url to the version of this
-// program. Each migration is one transaction with its version record, so a
-// failed one leaves nothing and is tried again by the next call. Several
-// callers take turns. A schema from a later program is an error.
+// program, and the queue's to that of its library. Each migration is one transaction
+// with its version record, so a failed one leaves nothing and is tried again by the
+// next call. Several callers take turns. A schema from a later program is an error.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
-	return migrate(ctx, url, migrations.FS, migrateLockTimeout, log)
+	if err := migrate(ctx, url, migrations.FS, migrateLockTimeout, log); err != nil {
+		return err
+	}
+	if err := migrateQueue(ctx, url, log); err != nil {
+		return fmt.Errorf("migrate the queue: %w", explainUnavailable(err))
+	}
+	return nil
 }
 
 func migrate(ctx context.Context, url string, files fs.FS, lockTimeout time.Duration, log *slog.Logger) error {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return fmt.Errorf("database address: %w", err)
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout

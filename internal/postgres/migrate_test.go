@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,17 +81,23 @@ func TestMigrate(t *testing.T) {
 
 func TestMigrationsCanBeUndone(t *testing.T) {
 	url := postgrestest.New(t)
-	text, err := migrations.FS.ReadFile("00001_store.sql")
+	names, err := fs.Glob(migrations.FS, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, down, ok := strings.Cut(string(text), "-- +goose Down")
-	if !ok {
-		t.Fatal("no Down section")
-	}
 	conn := connect(t, url)
-	if _, err := conn.Exec(t.Context(), down); err != nil {
-		t.Fatal(err)
+	for _, name := range slices.Backward(names) {
+		text, err := migrations.FS.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, down, ok := strings.Cut(string(text), "-- +goose Down")
+		if !ok {
+			t.Fatalf("%s has no Down section", name)
+		}
+		if _, err := conn.Exec(t.Context(), down); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
 	}
 	var left int
 	const sql = `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'goose%'`

@@ -83,6 +83,18 @@ func (s *Store) ensurePartitions(ctx context.Context, day time.Time, least Tier)
 	})
 }
 
+// PreparePartitions makes the partitions of a week from that day on, in the site's
+// zone. Workers, whose role makes no tables, then find those that they need.
+func (s *Store) PreparePartitions(ctx context.Context, from time.Time) error {
+	day := dateOf(from, s.location)
+	for i := range 8 {
+		if err := s.ensurePartitions(ctx, day.AddDate(0, 0, i), Nightly); err != nil {
+			return fmt.Errorf("make partitions ahead: %w", err)
+		}
+	}
+	return nil
+}
+
 // tablePartition is a partition of one table.
 type tablePartition struct {
 	partition
@@ -91,25 +103,21 @@ type tablePartition struct {
 
 func (p tablePartition) name() string { return p.table + "_" + p.suffix }
 
-// missingPartitions returns what the day needs and does not have. It reads the
-// catalogue itself: to_regclass may answer from a cache that is older than the
-// lock.
+// missingPartitions returns what the day needs and does not have. A partition that
+// ThinOut is about to drop is not missing: holdPartition tells what then becomes of
+// the scan. It reads the catalogue itself: to_regclass may answer from a cache that
+// is older than the lock.
 func missingPartitions(ctx context.Context, tx pgx.Tx, day time.Time, least Tier) ([]tablePartition, error) {
-	const attached = `
-		SELECT c.relname::text
-		FROM pg_inherits AS i
-		JOIN pg_class AS c ON c.oid = i.inhrelid
-		WHERE i.inhparent = ANY ($1::text[]::regclass[])`
-	names, err := all(ctx, tx, pgx.RowTo[string], attached, detailTables())
+	found, err := listPartitions(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("list the partitions: %w", err)
+		return nil, err
 	}
 	var missing []tablePartition
-	for _, table := range detailTables() {
-		for t := least; t <= Monthly; t++ {
-			p := tablePartition{partitionOf(t, day), table}
-			if !slices.Contains(names, p.name()) {
-				missing = append(missing, p)
+	for t := least; t <= Monthly; t++ {
+		p := partitionOf(t, day)
+		for _, table := range detailTables() {
+			if !slices.ContainsFunc(found[p.suffix], func(f foundPartition) bool { return f.table == table }) {
+				missing = append(missing, tablePartition{p, table})
 			}
 		}
 	}

@@ -27,7 +27,8 @@ const selectScan = `
 	SELECT ` + scanColumns + `
 	FROM scan AS s`
 
-const scanColumns = `s.id, s.filesystem_id, s.attempt, s.state, s.verdict, s.reason,
+const scanColumns = `s.id, s.filesystem_id, s.origin, s.occurrence, s.attempt, s.not_before,
+		s.state, s.verdict, s.rejected, s.reason,
 		COALESCE(to_char(s.day, 'YYYY-MM-DD'), ''), s.queued_at, s.started_at, s.finished_at, s.published_at,
 		COALESCE(s.progress, '{}'),
 		s.files, s.inodes, s.size, s.allocated, s.slack, s.offline,
@@ -46,7 +47,8 @@ func readScan(row pgx.CollectableRow) (storedScan, error) {
 	var bounds []int64
 	var root, identity []byte
 	m, c, k := &s.Totals, &s.Counters, &s.Capacity
-	err := row.Scan(&s.ID, &s.FileSystemID, &s.Attempt, &s.State, &s.Verdict, &s.Reason,
+	err := row.Scan(&s.ID, &s.FileSystemID, &s.Origin, (*zeronull.Timestamptz)(&s.Occurrence), &s.Attempt,
+		(*zeronull.Timestamptz)(&s.NotBefore), &s.State, &s.Verdict, &s.Rejected, &s.Reason,
 		&s.Day, &s.Queued, (*zeronull.Timestamptz)(&s.Started), (*zeronull.Timestamptz)(&s.Finished),
 		(*zeronull.Timestamptz)(&s.Published), &s.Progress,
 		&m.Files, &m.Inodes, (*numeric)(&m.Size), (*numeric)(&m.Allocated), (*numeric)(&m.Slack), (*numeric)(&m.Offline),
@@ -59,7 +61,7 @@ func readScan(row pgx.CollectableRow) (storedScan, error) {
 	if err != nil {
 		return s, err
 	}
-	for _, t := range []*time.Time{&s.Queued, &s.Started, &s.Finished, &s.Published} {
+	for _, t := range []*time.Time{&s.Occurrence, &s.NotBefore, &s.Queued, &s.Started, &s.Finished, &s.Published} {
 		if !t.IsZero() {
 			*t = t.UTC()
 		}

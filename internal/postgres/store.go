@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,15 +11,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 
 	"fstally/internal/usage"
 )
 
 // Store is a pool of connections to the database. It is safe for concurrent use.
 type Store struct {
-	pool     *pgxpool.Pool
-	location *time.Location
-	log      *slog.Logger
+	pool       *pgxpool.Pool
+	queue      *river.Client[pgx.Tx] // which only inserts
+	location   *time.Location
+	log        *slog.Logger
+	retryAfter time.Duration
 }
 
 // Options are the settings of a Store.
@@ -29,6 +33,9 @@ type Options struct {
 	// AsyncCommit lets commits not wait for the disk. A crash may then lose the
 	// last imports, and nothing else: for a store that can be made anew.
 	AsyncCommit bool
+	// RetryAfter is how long the second attempt at a scan waits after the first was
+	// interrupted, and the third twice as long; 0 is a minute.
+	RetryAfter time.Duration
 	// Tracer is told of every statement but COPY: for tests and benchmarks of what
 	// a page asks for. nil for none.
 	Tracer pgx.QueryTracer
@@ -77,7 +84,13 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	s := &Store{pool: pool, location: opts.Location, log: opts.Logger}
+	s := &Store{
+		pool: pool, location: opts.Location, log: opts.Logger, retryAfter: cmp.Or(opts.RetryAfter, time.Minute),
+	}
+	if s.queue, err = newQueue(pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
 	if s.location == nil {
 		s.location = time.UTC
 	}

@@ -43,3 +43,20 @@ func explainUnavailable(err error) error {
 	}
 	return err
 }
+
+// Passing reports an error that may pass by itself, so that what was tried is worth
+// another try: the database is away, failing over, out of disk or of connections, or
+// others were in the way (classes 40, 53, 55, 57 and 58 of SQLSTATE), or an
+// administrator has to change something in it first (25006: it is read-only, 42501: a
+// right is missing).
+func Passing(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return unavailable(err) || errors.Is(err, usage.ErrUnavailable)
+	}
+	switch pg.Code[:2] {
+	case "08", "40", "53", "55", "57", "58":
+		return true
+	}
+	return pg.Code == "25006" || pg.Code == "42501"
+}

@@ -1,6 +1,11 @@
 package schedule
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"fstally/internal/usage"
+)
 
 // Schedule is a plan in a zone, with what is done about missed occurrences.
 type Schedule struct {
@@ -10,18 +15,6 @@ type Schedule struct {
 	CatchUp time.Duration
 }
 
-// Due is what a look at the clock finds.
-type Due struct {
-	// Run is the occurrence to run now; zero for none. Of several that were
-	// missed it is the latest.
-	Run time.Time
-	// Missed counts occurrences that are not run: they are too old, or Run stands
-	// for them.
-	Missed int
-	// Next is when to look again: the first occurrence after now, zero for none.
-	Next time.Time
-}
-
 // missedLimit bounds how many missed occurrences are counted.
 const missedLimit = 10_000
 
@@ -29,9 +22,9 @@ const missedLimit = 10_000
 // is not trusted where the clock was set back since: a clock that was wrong for a
 // while neither loses the nights until the wrong time nor, as every occurrence is
 // an instant that callers run once, repeats one.
-func (s Schedule) Look(next, now time.Time) Due {
+func (s Schedule) Look(next, now time.Time) usage.Due {
 	first, ok := s.Plan.Next(now, s.Zone)
-	due := Due{}
+	due := usage.Due{}
 	if ok {
 		due.Next = first
 	}
@@ -40,13 +33,13 @@ func (s Schedule) Look(next, now time.Time) Due {
 	}
 	for t, ok := next, true; ok && !t.After(now) && due.Missed < missedLimit; t, ok = s.Plan.Next(t, s.Zone) {
 		if !due.Run.IsZero() {
-			due.Missed++
+			due.Missed, due.LastMissed = due.Missed+1, due.Run
 		}
 		due.Run = t
 	}
 	if late := now.Sub(due.Run); late > grace && late > s.CatchUp {
+		due.Missed, due.LastMissed = due.Missed+1, due.Run
 		due.Run = time.Time{}
-		due.Missed++
 	}
 	return due
 }
@@ -66,4 +59,27 @@ func (s Schedule) Upcoming(after time.Time, n int) []time.Time {
 		all, after = append(all, next), next
 	}
 	return all
+}
+
+// New reads a stored schedule. The error says what is wrong with its plan or zone.
+func New(stored usage.Schedule) (Schedule, error) {
+	plan, err := Parse(stored.Plan)
+	if err != nil {
+		return Schedule{}, err
+	}
+	zone, err := Zone(stored.Zone)
+	return Schedule{Plan: plan, Zone: zone, CatchUp: stored.CatchUp}, err
+}
+
+// Zone returns the time zone of a name in the IANA time zone database. "Local", which
+// differs from host to host, and "" are refused.
+func Zone(name string) (*time.Location, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("time zone %q: give a name such as Europe/Berlin or UTC", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("time zone %q is not known: use a name such as Europe/Berlin or UTC", name)
+	}
+	return zone, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fstally/internal/schedule"
+	"fstally/internal/usage"
 )
 
 func plan(t *testing.T, text string) schedule.Plan {
@@ -167,17 +168,17 @@ func TestLook(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		next, now time.Time
-		want      schedule.Due
+		want      usage.Due
 	}{
-		{"first look", never, at(1, 12, 0), schedule.Due{Next: at(2, 1, 30)}},
-		{"not yet", at(2, 1, 30), at(2, 1, 29), schedule.Due{Next: at(2, 1, 30)}},
-		{"in time", at(2, 1, 30), at(2, 1, 31), schedule.Due{Run: at(2, 1, 30), Next: at(3, 1, 30)}},
-		{"late", at(2, 1, 30), at(2, 7, 30), schedule.Due{Run: at(2, 1, 30), Next: at(3, 1, 30)}},
-		{"too late", at(2, 1, 30), at(2, 7, 31), schedule.Due{Missed: 1, Next: at(3, 1, 30)}},
-		{"three nights", at(2, 1, 30), at(4, 2, 0), schedule.Due{Run: at(4, 1, 30), Missed: 2, Next: at(5, 1, 30)}},
-		{"three nights, by day", at(2, 1, 30), at(4, 12, 0), schedule.Due{Missed: 3, Next: at(5, 1, 30)}},
+		{"first look", never, at(1, 12, 0), usage.Due{Next: at(2, 1, 30)}},
+		{"not yet", at(2, 1, 30), at(2, 1, 29), usage.Due{Next: at(2, 1, 30)}},
+		{"in time", at(2, 1, 30), at(2, 1, 31), usage.Due{Run: at(2, 1, 30), Next: at(3, 1, 30)}},
+		{"late", at(2, 1, 30), at(2, 7, 30), usage.Due{Run: at(2, 1, 30), Next: at(3, 1, 30)}},
+		{"too late", at(2, 1, 30), at(2, 7, 31), usage.Due{Missed: 1, LastMissed: at(2, 1, 30), Next: at(3, 1, 30)}},
+		{"three nights", at(2, 1, 30), at(4, 2, 0), usage.Due{Run: at(4, 1, 30), Missed: 2, LastMissed: at(3, 1, 30), Next: at(5, 1, 30)}},
+		{"three nights, by day", at(2, 1, 30), at(4, 12, 0), usage.Due{Missed: 3, LastMissed: at(4, 1, 30), Next: at(5, 1, 30)}},
 		// The clock was a year ahead when it was looked at last.
-		{"clock set back", at(2, 1, 30).AddDate(1, 0, 0), at(2, 1, 0), schedule.Due{Next: at(2, 1, 30)}},
+		{"clock set back", at(2, 1, 30).AddDate(1, 0, 0), at(2, 1, 0), usage.Due{Next: at(2, 1, 30)}},
 	} {
 		if diff := cmp.Diff(tc.want, s.Look(tc.next, tc.now)); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tc.name, diff)

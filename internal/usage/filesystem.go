@@ -15,10 +15,15 @@ type FileSystem struct {
 	Type          string // xfs, nfs4, lustre, gpfs, ...; "" before the first scan
 	SizeClasses   SizeClasses
 	Filesets      FilesetRules
-	Walkers       int   // directories read at a time; 0 chooses by file-system type
-	OpsLimit      int   // operations per second; 0 chooses by file-system type, -1 for none
-	CurrentScanID int64 // the latest published scan; 0 before the first
-	Demo          bool  // invented data
+	Walkers       int           // directories read at a time; 0 chooses by file-system type
+	OpsLimit      int           // operations per second; 0 chooses by file-system type, -1 for none
+	StallAfter    time.Duration // without an entry read, until a scan is given up; 0 for never; whole minutes
+	Nice          int           // of the scanner, 0 to 19; see nice(2)
+	IdleIO        bool          // the scanner's disk access waits for everybody else's; see ioprio_set(2)
+	MemoryLimit   int64         // bytes of memory that the scanner may use; 0 for no limit
+	Worker        string        // who scans it: "" for fstally serve, else the fstally worker of this name
+	CurrentScanID int64         // the latest published scan; 0 before the first
+	Demo          bool          // invented data
 	Created       time.Time
 }
 
@@ -34,6 +39,14 @@ type NamedFileset struct {
 	Name string // raw; "" to be called by its path
 }
 
+// NewFileSystem returns a file system with the settings that a new one gets.
+func NewFileSystem(name, root string) FileSystem {
+	return FileSystem{
+		Name: name, Root: root, SizeClasses: DefaultSizeClasses(), Filesets: FilesetRules{Depth: 1},
+		StallAfter: 30 * time.Minute, Nice: 10, IdleIO: true,
+	}
+}
+
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,62}$`)
 
 // ValidateName reports a name of a file system that cannot stand in an address.
@@ -41,6 +54,16 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,62}$`)
 func ValidateName(name string) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("%q is not a name for a file system: use a lower-case letter, then up to 62 of a-z 0-9 . _ -", name)
+	}
+	return nil
+}
+
+var workerPattern = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`) // what River takes for a queue
+
+// ValidateWorker reports a name that a worker cannot have.
+func ValidateWorker(name string) error {
+	if len(name) > 40 || !workerPattern.MatchString(name) {
+		return fmt.Errorf("%q is not a name for a worker: use up to 40 of a-z 0-9, with single _ and - between them", name)
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ const (
 	// Interrupted is a failure of whoever ran the scan, not of the scan: its
 	// process or machine went away.
 	Interrupted ScanState = "interrupted"
+	// NotRun is an occurrence of a schedule for which there was no scan, because
+	// the one before was not over, or nobody was there to run it.
+	NotRun ScanState = "skipped"
 )
 
 // Ended reports a state that no longer changes by itself.
@@ -31,13 +34,29 @@ const (
 	Suspect    Verdict = "suspect"    // not to be believed without a look
 )
 
+// Origin says what asked for a scan.
+type Origin string
+
+// The origins. That of scans from before it was recorded is "".
+const (
+	BySchedule Origin = "schedule"
+	ByHand     Origin = "manual"  // "scan now", on a page, by the API or on the command line
+	ByCommand  Origin = "command" // fstally scan, which runs it itself
+	ByImport   Origin = "import"  // of a result file
+	ByPush     Origin = "push"    // of a result that came over HTTP
+)
+
 // Scan is one pass over one file system.
 type Scan struct {
 	ID           int64
 	FileSystemID int64
-	Attempt      int // 1 for the first
+	Origin       Origin
+	Occurrence   time.Time // when it was due; zero for results that were made elsewhere
+	Attempt      int       // at this occurrence, 1 for the first
+	NotBefore    time.Time // of a queued one: when it may begin; zero for at once
 	State        ScanState
 	Verdict      Verdict // only of complete scans
+	Rejected     bool    // it is suspect, somebody looked, and it is not to be believed
 	Reason       string  // why it failed, or why the verdict is not clean
 	Day          string  // 2006-01-02, the date of Started in the site's zone
 	Queued       time.Time

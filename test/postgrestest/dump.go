@@ -8,10 +8,12 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"fstally/internal/postgres"
 )
 
 // Dump returns what pg_dump says of the database at url: schema and rows, in the
-// order in which they are stored. Equal databases have equal dumps.
+// order in which they are stored; without the queue. Equal databases have equal dumps.
 func Dump(tb testing.TB, url string) []byte {
 	tb.Helper()
 	program, err := findDump()
@@ -19,7 +21,7 @@ func Dump(tb testing.TB, url string) []byte {
 		tb.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(tb.Context(), program, "--no-owner", "--dbname="+url)
+	cmd := exec.CommandContext(tb.Context(), program, "--no-owner", "--exclude-schema="+postgres.QueueSchema, "--dbname="+url)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "PGTZ=UTC")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
