@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fstally/internal/postgres"
 	"fstally/internal/schedule"
 	"fstally/internal/usage"
 )
@@ -47,10 +48,18 @@ func (f *fixture) dispatch(now time.Time) []usage.Scan {
 	}
 	for _, scan := range made {
 		if scan.State == usage.Queued {
-			f.sql(`UPDATE scan SET state = 'failed' WHERE id = $1`, scan.ID)
+			f.end(scan)
 		}
 	}
 	return made
+}
+
+// end ends a queued scan.
+func (f *fixture) end(scan usage.Scan) {
+	f.t.Helper()
+	if _, err := f.CancelScan(f.t.Context(), everything, scan.ID); err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // told describes what Dispatch made, by occurrence.
@@ -161,7 +170,7 @@ func TestLongScan(t *testing.T) {
 				left = append(left, scan.Occurrence.Format("01-02 ")+scan.Reason)
 				continue
 			case scan.FileSystemID == short.ID:
-				f.sql(`UPDATE scan SET state = 'failed' WHERE id = $1`, scan.ID)
+				f.end(scan)
 			case long.ID == 0:
 				if long = f.claimNext("a"); long.ID != scan.ID {
 					t.Fatalf("claimed %d, want %d", long.ID, scan.ID)
@@ -214,17 +223,20 @@ func TestDispatchOfSeveralServers(t *testing.T) {
 // with downtimes at most one late run after each, and no date twice.
 func TestYear(t *testing.T) {
 	f := newFixture(t)
-	f.sql(`SET synchronous_commit = off`)
+	var err error
+	if f.Store, err = postgres.Open(t.Context(), f.url, postgres.Options{AsyncCommit: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Store.Close()
 	random := rand.New(rand.NewPCG(4, 2026))
 	type key struct{ zone, at string }
 	plans := map[int64]key{}
-	downs := map[int64]bool{}
-	for _, zone := range []string{"America/New_York", "Europe/Prague", "Australia/Lord_Howe", "America/Santiago"} {
-		for _, at := range []string{"00:00", "01:30", "02:30"} {
-			fs := f.addFileSystem(fmt.Sprintf("fs%d", len(plans)))
-			f.setSchedule(usage.Schedule{FileSystemID: fs.ID, Plan: "nightly " + at, Zone: zone, Enabled: true, CatchUp: 10 * time.Hour})
-			plans[fs.ID] = key{zone, at}
-		}
+	for zone, at := range map[string]string{ // package schedule tries the others
+		"America/New_York": "01:30", "Europe/Prague": "02:30", "Australia/Lord_Howe": "01:30", "America/Santiago": "00:00",
+	} {
+		fs := f.addFileSystem(fmt.Sprintf("fs%d", len(plans)))
+		f.setSchedule(usage.Schedule{FileSystemID: fs.ID, Plan: "nightly " + at, Zone: zone, Enabled: true, CatchUp: 10 * time.Hour})
+		plans[fs.ID] = key{zone, at}
 	}
 	now := time.Date(2025, 12, 31, 16, 0, 0, 0, time.UTC)
 	end := now.AddDate(1, 0, 0)
@@ -250,7 +262,6 @@ func TestYear(t *testing.T) {
 		perDowntime := map[int64]int{}
 		for _, scan := range f.dispatch(now) {
 			if scan.State != usage.Queued {
-				downs[scan.FileSystemID] = true
 				continue
 			}
 			perDowntime[scan.FileSystemID]++
