@@ -12,10 +12,17 @@ import (
 // reportEvery is how often progress is told.
 const reportEvery = time.Second
 
+// The phases that Run goes through.
+const (
+	walking = "walking"
+	naming  = "naming"
+)
+
 // meter counts what passes through the sinks. Walkers add once per batch, so it
 // costs them nothing per entry.
 type meter struct {
 	base    usage.Progress
+	watch   *walk.Watch
 	entries atomic.Int64
 	blocks  atomic.Int64 // of every name, hard links included: this is an estimate
 	dir     atomic.Pointer[usage.Dir]
@@ -23,7 +30,7 @@ type meter struct {
 }
 
 func newMeter(base usage.Progress) *meter {
-	m := &meter{base: base}
+	m := &meter{base: base, watch: new(walk.Watch)}
 	m.phase(base.Phase)
 	return m
 }
@@ -56,6 +63,12 @@ func (m *meter) progress() usage.Progress {
 	p.Phase = *m.inPhase.Load()
 	if d := m.dir.Load(); d != nil {
 		p.Directory = usage.Escape(d.Path())
+	}
+	if p.Phase == walking {
+		quiet := m.watch.Quiet()
+		p.LastAnswer = time.Now().Add(-quiet).Round(time.Second)
+		p.Stalled = quiet >= stalledAfter
+		p.Blocked, _ = blockedIn(m.watch.Blocked(blockedAfter))
 	}
 	return p
 }

@@ -36,7 +36,10 @@ type Options struct {
 	Engine      walk.Engine
 	FS          walk.FS   // nil for the operating system
 	Started     time.Time // what ages count from; zero for now
-	Version     string    // of the program, for the record
+	// StallAfter is for how long nothing may be read before the scan ends with a
+	// *StallError; 0 for ever. The time is told to a second or two.
+	StallAfter time.Duration
+	Version    string // of the program, for the record
 	// Progress is called about once a second, from one goroutine, until Run
 	// returns; nil for none.
 	Progress func(usage.Progress)
@@ -47,7 +50,11 @@ type Options struct {
 const Freshness = "exact"
 
 // Run does the scan. It fails when the root cannot be scanned (a
-// *walk.RootError) or ctx ends; what goes wrong further down is in the result.
+// *walk.RootError), stalls (a *StallError), or ctx ends; what goes wrong further
+// down is in the result.
+//
+// It returns within a second or two of the end of ctx. Where the file system does
+// not answer, goroutines stay behind until it does: then the process should end.
 func Run(ctx context.Context, o Options) (*result.Result, error) {
 	if err := o.SizeClasses.Validate(); err != nil {
 		return nil, err
@@ -75,8 +82,9 @@ type scan struct {
 }
 
 func (s *scan) run(ctx context.Context) (*result.Result, error) {
+	begun := time.Now() // with the monotonic clock, whatever Started is
 	if s.Started.IsZero() {
-		s.Started = time.Now()
+		s.Started = begun
 	}
 	if s.Walkers <= 0 {
 		s.Walkers = walk.DefaultWalkers(s.mount)
@@ -86,16 +94,17 @@ func (s *scan) run(ctx context.Context) (*result.Result, error) {
 	}
 	s.OpsLimit = max(0, s.OpsLimit)
 
-	meter := newMeter(usage.Progress{Walkers: s.Walkers, OpsLimit: s.OpsLimit, FSType: s.mount.FSType, Phase: "walking"})
+	meter := newMeter(usage.Progress{Walkers: s.Walkers, OpsLimit: s.OpsLimit, FSType: s.mount.FSType, Phase: walking})
 	stop := meter.report(s.Progress)
 	defer stop()
 
-	partial, err := s.walk(ctx, meter)
+	partial, err := s.watched(ctx, meter)
 	if err != nil {
 		return nil, err
 	}
-	finished := time.Now()
-	meter.phase("naming")
+	// Somebody may have set the clock back meanwhile.
+	finished := s.Started.Add(time.Since(begun))
+	meter.phase(naming)
 	r := &result.Result{Meta: s.meta(finished), Partial: partial}
 	r.Meta.Identities = s.identities(ctx, partial)
 	r.Meta.Filesets = s.filesetNames(partial)
@@ -103,6 +112,21 @@ func (s *scan) run(ctx context.Context) (*result.Result, error) {
 		return nil, fmt.Errorf("scan %s: %w", usage.Escape(s.mount.Root), context.Cause(ctx))
 	}
 	return r, nil
+}
+
+// watched is walk with somebody who ends it when it stalls.
+func (s *scan) watched(ctx context.Context, meter *meter) (*aggregate.Partial, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer s.watchdog(meter.watch, end)()
+	partial, err := Bounded(ctx, func(ctx context.Context) (*aggregate.Partial, error) { return s.walk(ctx, meter) })
+	switch stall, stalled := errors.AsType[*StallError](context.Cause(ctx)); {
+	case err != nil && stalled:
+		return nil, stall
+	case err != nil:
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	return partial, nil
 }
 
 // walk walks the root, or each part, and adds up.
@@ -113,6 +137,7 @@ func (s *scan) walk(ctx context.Context, meter *meter) (*aggregate.Partial, erro
 		Fileset:   s.filesets.Fileset,
 		Snapshots: walk.DefaultSnapshots(),
 		FS:        s.FS,
+		Watch:     meter.watch,
 	}
 	if s.OpsLimit > 0 {
 		o.Limiter = rate.NewLimiter(rate.Limit(s.OpsLimit), s.Walkers)
@@ -122,7 +147,7 @@ func (s *scan) walk(ctx context.Context, meter *meter) (*aggregate.Partial, erro
 		part, err := s.walkPart(ctx, o, meter)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("scan: %w", err)
+			return nil, err
 		case sum == nil:
 			sum = part
 		default:
@@ -186,9 +211,14 @@ func (s *scan) identities(ctx context.Context, p *aggregate.Partial) []usage.Ide
 	for _, c := range p.Cells {
 		users, groups = append(users, c.UID), append(groups, c.GID)
 	}
+	// Resolve ends by itself, unless getent cannot be ended.
+	ctx, cancel := context.WithTimeout(ctx, identity.Budget+10*time.Second)
+	defer cancel()
 	// A name that could not be asked for in time is left out, and is shown as
 	// its number: no reason to lose a scan.
-	names, _ := identity.ThisHost().Resolve(ctx, distinct(users), distinct(groups))
+	names, _ := Bounded(ctx, func(ctx context.Context) ([]usage.Identity, error) {
+		return identity.ThisHost().Resolve(ctx, distinct(users), distinct(groups))
+	})
 	return names
 }
 

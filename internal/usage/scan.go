@@ -106,4 +106,21 @@ type Progress struct {
 	OpsLimit  int    `json:"ops_limit"` // 0 for none
 	FSType    string `json:"fs_type"`
 	Phase     string `json:"phase"` // walking, naming, writing, importing
+
+	// LastAnswer is when the file system last answered a walker, to the second; zero
+	// before and after the walk.
+	LastAnswer time.Time `json:"last_answer,omitzero"`
+	// Stalled: no answer for a minute or more. What is waited for is in Blocked.
+	Stalled bool      `json:"stalled,omitempty"`
+	Blocked []Blocked `json:"blocked,omitempty"` // for 5 s or more; the longest first, at most MaxBlocked
+}
+
+// MaxBlocked is how many blocked walkers a Progress names.
+const MaxBlocked = 20
+
+// Blocked is a walker that waits for an answer of the file system.
+type Blocked struct {
+	Directory string `json:"directory"` // escaped, cut in the middle where it is very long; "." for the root
+	Op        string `json:"op"`        // open, readdir, stat; read where it is one of the first two
+	Seconds   int64  `json:"seconds"`   // for how long so far
 }

@@ -37,9 +37,10 @@ func (Fastwalk) Walk(ctx context.Context, o Options, open func() Sink) (Report, 
 	}
 	defer r.stop(nil)
 	w := &fastwalker{run: r, start: r.o.start(), sinks: make(chan *collector, r.o.Walkers)}
-	for range r.o.Walkers {
-		w.sinks <- &collector{sink: open()}
+	for _, post := range r.o.Watch.walkers(r.o.Walkers) {
+		w.sinks <- &collector{sink: open(), post: post}
 	}
+	w.reads = r.o.Watch.readers(r.o.Walkers)
 	// fastwalk knows no context: the callback refuses to go on.
 	return r.end(r.o.FS.Walk(w.start, r.o.Walkers, w.visit))
 }
@@ -49,12 +50,14 @@ type fastwalker struct {
 	*run
 	start string
 	dirs  dirTable
+	reads *reads
 	sinks chan *collector // those that no walker uses; as many as walkers, so one is always there
 }
 
 // collector is a sink with room for one entry, so that entries cost no allocation.
 type collector struct {
 	sink    Sink
+	post    *post
 	entries [1]usage.Entry
 	name    []byte
 }
@@ -70,15 +73,24 @@ func (w *fastwalker) visit(path string, d fs.DirEntry, readErr error) (err error
 	if readErr != nil {
 		return w.unreadable(path, readErr)
 	}
-	if err := w.wait(); err != nil {
+	c := <-w.sinks
+	defer func() {
+		c.post.do(idle)
+		w.sinks <- c
+	}()
+	var parent *usage.Dir
+	if path != w.start {
+		parent = w.dirs.get(path[:len(path)-len(d.Name())-1])
+		w.reads.heard(parent)
+	}
+	c.post.enter(parent, stating)
+	if err := w.wait(c.post); err != nil {
 		return err
 	}
-	c := <-w.sinks
-	defer func() { w.sinks <- c }()
 	if path == w.start {
 		return w.root(c)
 	}
-	return w.entry(c, path, d)
+	return w.entry(c, parent, path, d)
 }
 
 // root begins the walk: what is below is judged by what the root is.
@@ -91,17 +103,25 @@ func (w *fastwalker) root(c *collector) error {
 	w.rules = rules
 	w.dirs.add(dirKey(w.start), e.Dir)
 	c.sink.Add(parent, c.entries[:])
-	return w.wait()
+	return w.read(c, e.Dir)
 }
 
-func (w *fastwalker) entry(c *collector, path string, d fs.DirEntry) error {
+// read lets fastwalk read the directory.
+func (w *fastwalker) read(c *collector, dir *usage.Dir) error {
+	err := w.wait(c.post)
+	if err == nil {
+		w.reads.begin(dir)
+	}
+	return err
+}
+
+func (w *fastwalker) entry(c *collector, parent *usage.Dir, path string, d fs.DirEntry) error {
 	e, name := &c.entries[0], d.Name()
 	mount, err := w.o.FS.Stat(path, e)
 	if err != nil {
 		w.report.failed("stat", w.below(path), err)
 		return leave(d)
 	}
-	parent := w.dirs.get(path[:len(path)-len(name)-1])
 	if reason := w.rules.skip(parent, name, e, mount); reason != "" {
 		w.report.skip(reason, w.below(path))
 		return leave(d)
@@ -125,7 +145,7 @@ func (w *fastwalker) entry(c *collector, path string, d fs.DirEntry) error {
 	if e.Type != usage.Directory {
 		return leave(d)
 	}
-	return w.wait()
+	return w.read(c, e.Dir)
 }
 
 // leave keeps fastwalk from reading what it listed as a directory.
@@ -139,6 +159,7 @@ func leave(d fs.DirEntry) error {
 // unreadable takes the failure to read a directory that was counted already.
 func (w *fastwalker) unreadable(path string, err error) error {
 	op := readOp(err)
+	w.reads.heard(w.dirs.get(dirKey(path)))
 	if path == w.start && op == "open" {
 		return w.fail(err)
 	}

@@ -27,8 +27,8 @@ func (Openat) Walk(ctx context.Context, o Options, open func() Sink) (Report, er
 	defer r.stop(nil)
 	walkers := make([]*openatWalker, r.o.Walkers)
 	queue := newDirQueue()
-	for i := range walkers {
-		walkers[i] = &openatWalker{run: r, queue: queue, sink: open(), subdirs: make(map[string]bool)}
+	for i, post := range r.o.Watch.walkers(len(walkers)) {
+		walkers[i] = &openatWalker{run: r, post: post, queue: queue, sink: open(), subdirs: make(map[string]bool)}
 	}
 	//nolint:contextcheck // it is the context that was handed in, with a cause
 	defer context.AfterFunc(r.ctx, queue.close)()
@@ -54,6 +54,7 @@ const (
 // openatWalker is one goroutine of the walk.
 type openatWalker struct {
 	*run
+	post    *post
 	queue   *dirQueue
 	sink    Sink
 	batch   []usage.Entry
@@ -64,7 +65,8 @@ type openatWalker struct {
 // start hands the root to the sink and to the queue.
 func (w *openatWalker) start() (err error) {
 	defer func() { w.recovered(recover(), w.o.start(), &err) }()
-	if err := w.wait(); err != nil {
+	w.post.enter(nil, stating)
+	if err := w.wait(w.post); err != nil {
 		return err
 	}
 	var e usage.Entry
@@ -75,12 +77,14 @@ func (w *openatWalker) start() (err error) {
 	w.rules = rules
 	w.sink.Add(parent, []usage.Entry{e})
 	w.queue.push(pendingDir{e.Dir, e.Dev, e.Ino})
+	w.post.do(idle)
 	return nil
 }
 
 // walk reads directories until none is left or the walk is stopped.
 func (w *openatWalker) walk() {
 	for {
+		w.post.do(idle)
 		d, ok := w.queue.pop()
 		if !ok {
 			return
@@ -96,7 +100,8 @@ func (w *openatWalker) walk() {
 // read reads one directory. An error, which is errStopped, ends the walk.
 func (w *openatWalker) read(d pendingDir) (err error) {
 	defer func() { w.recovered(recover(), w.rules.root+"/"+d.dir.Path(), &err) }()
-	if err := w.wait(); err != nil {
+	w.post.enter(d.dir, opening)
+	if err := w.wait(w.post); err != nil {
 		return err
 	}
 	path := w.o.Root
@@ -112,11 +117,13 @@ func (w *openatWalker) read(d pendingDir) (err error) {
 		return nil
 	}
 	defer func() { _ = open.Close() }()
+	w.post.do(stating)
 	if !w.same(d, open) {
 		return nil
 	}
 	clear(w.subdirs)
 	for {
+		w.post.do(listing)
 		names, err := open.Readdirnames(namesAtOnce)
 		if stopped := w.entries(d.dir, open, names); stopped != nil {
 			return stopped
@@ -151,15 +158,17 @@ func (w *openatWalker) same(d pendingDir, open Directory) bool {
 
 // entries reads the attributes of names and hands them on.
 func (w *openatWalker) entries(dir *usage.Dir, open Directory, names []string) error {
+	w.post.do(stating)
 	for _, name := range names {
 		if w.ctx.Err() != nil {
 			return errStopped
 		}
-		if err := w.wait(); err != nil {
+		if err := w.wait(w.post); err != nil {
 			return err
 		}
 		w.entry(dir, open, name)
-		if len(w.batch) == batchSize {
+		// A slow walk fills no batch for minutes, but shows its progress.
+		if w.post.answered() || len(w.batch) == batchSize {
 			w.flush(dir)
 		}
 	}

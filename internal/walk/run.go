@@ -52,14 +52,17 @@ func (r *run) fail(err error) error {
 	return errStopped
 }
 
-// wait asks for one operation.
-func (r *run) wait() error {
+// wait asks for one operation. Whoever waits here does not wait for the file system.
+func (r *run) wait(p *post) error {
 	if r.o.Limiter == nil {
 		return nil
 	}
+	op := operation(p.op.Load())
+	p.op.Store(uint32(idle))
 	if err := r.o.Limiter.WaitN(r.ctx, 1); err != nil {
 		return r.fail(err)
 	}
+	p.do(op)
 	return nil
 }
 

@@ -28,12 +28,17 @@ type Options struct {
 	Snapshots []string
 	// FS does the operations; nil for the operating system.
 	FS FS
+	// Watch is told what the walkers do; nil for nobody. It serves one walk at a time.
+	Watch *Watch
 }
 
 // withDefaults fills in what may be left out.
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = OS()
+	}
+	if o.Watch == nil {
+		o.Watch = new(Watch)
 	}
 	o.Root = filepath.Clean(o.Root) // so that what is below begins with Root and one slash
 	o.Walkers = max(1, o.Walkers)
