@@ -30,7 +30,7 @@ func Parse(root, text string) (usage.NamedFileset, error) {
 		}
 		below = rest
 	}
-	if err := validatePath(below); err != nil {
+	if err := usage.ValidateFilesetPath(below); err != nil {
 		return usage.NamedFileset{}, err
 	}
 	return usage.NamedFileset{Path: below, Name: name}, nil
