@@ -34,11 +34,14 @@ type cli struct {
 	PostgresSupervisor postgresSupervisorCmd `cmd:"" hidden:""`
 	InspectRoot        inspectRootCmd        `cmd:"" hidden:""`
 
-	DatabaseURL   string `env:"FSTALLY_DATABASE_URL" placeholder:"URL" help:"Postgres to use, such as postgres://fstally@db/fstally. Without it fstally runs a private one in the data directory."`
-	DataDir       string `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
-	AllowDownload bool   `env:"FSTALLY_ALLOW_DOWNLOAD" help:"Fetch Postgres server programs into the data directory where none are installed."`
-	Timezone      string `env:"FSTALLY_TIMEZONE" placeholder:"ZONE" help:"Zone that cuts the days and in which times are shown, such as Europe/Berlin. Default: that of this machine."`
-	LogLevel      string `env:"FSTALLY_LOG_LEVEL" default:"auto" enum:"auto,debug,info,warn,error" help:"How much is logged to standard error: ${enum}; auto is info for serve and worker, warn for the others."`
+	DatabaseURL   string        `env:"FSTALLY_DATABASE_URL" placeholder:"URL" help:"Postgres to use, such as postgres://fstally@db/fstally. Without it fstally runs a private one in the data directory."`
+	DataDir       string        `env:"FSTALLY_DATA_DIR" type:"path" placeholder:"DIR" help:"Where the private Postgres, the token and results on their way are kept. Default: /var/lib/fstally for root, else fstally in $$XDG_STATE_HOME (~/.local/state)."`
+	AllowDownload bool          `env:"FSTALLY_ALLOW_DOWNLOAD" help:"Fetch Postgres server programs into the data directory where none are installed."`
+	Timezone      string        `env:"FSTALLY_TIMEZONE" placeholder:"ZONE" help:"Zone that cuts the days and in which times are shown, such as Europe/Berlin. Default: that of this machine."`
+	Attempts      int           `env:"FSTALLY_ATTEMPTS" default:"3" placeholder:"N" help:"How often a scan is tried in all whose process or machine goes away each time."`
+	RetryAfter    time.Duration `env:"FSTALLY_RETRY_AFTER" default:"1m" placeholder:"TIME" help:"How long the second attempt waits, and the third twice as long. Default: ${default}."`
+
+	LogLevel string `env:"FSTALLY_LOG_LEVEL" default:"auto" enum:"auto,debug,info,warn,error" help:"How much is logged to standard error: ${enum}; auto is info for serve and worker, warn for the others."`
 }
 
 const description = `fstally tells who uses the space and the files of big file systems: it scans a

@@ -90,9 +90,13 @@ func TestScannerIsKilled(t *testing.T) {
 	if err := syscall.Kill(site.scanners(t)[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "interrupted", func() bool { return p.scans("scratch")[0].State == "interrupted" })
-	if scans := site.check(t, p, 1); !strings.Contains(scans[0].Reason, "killed") {
-		t.Errorf("the reason is %q", scans[0].Reason)
+	await(t, "interrupted", func() bool { return p.scan("scratch", 2).State == "interrupted" })
+	site.check(t, p, 1)
+	if scan := p.scan("scratch", 2); !strings.Contains(scan.Reason, "killed") {
+		t.Errorf("the reason is %q", scan.Reason)
+	}
+	if again := p.scan("scratch", 3); again.State != "queued" {
+		t.Errorf("the second attempt is %s", again.State)
 	}
 	p.stop()
 	site.gone(t)
@@ -102,7 +106,8 @@ func TestProgramIsKilledWhileScanning(t *testing.T) {
 	site := newCrashSite(t)
 	site.slowly(t).kill()
 	p := site.restart(t)
-	if scans := site.check(t, p, 1); len(scans) != 2 || scans[0].State != "interrupted" {
+	scans := site.check(t, p, 1)
+	if len(scans) != 3 || scans[0].State != "queued" || scans[1].State != "interrupted" { // the next attempt waits
 		t.Errorf("scans after the crash: %+v", scans)
 	}
 }
@@ -136,7 +141,7 @@ func TestInterruptFromTheTerminal(t *testing.T) {
 	p := site.slowly(t)
 	p.stop()
 	p = site.restart(t)
-	if scans := site.check(t, p, 1); scans[0].State != "interrupted" {
+	if scans := site.check(t, p, 1); p.scan("scratch", 2).State != "interrupted" {
 		t.Errorf("scans after Ctrl-C: %+v", scans)
 	}
 }
@@ -191,9 +196,11 @@ func (c crashSite) importing(t *testing.T) *program {
 // importedOnce holds that the spooled result became the second scan, once.
 func (c crashSite) importedOnce(t *testing.T, p *program) {
 	t.Helper()
-	await(t, "imported", func() bool { return p.scans("scratch")[0].State == "complete" })
-	if scans := c.check(t, p, 2); len(scans) != 2 {
-		t.Errorf("scans after the crash: %+v", scans)
+	await(t, "imported", func() bool { return p.scan("scratch", 2).State == "complete" })
+	for _, scan := range c.check(t, p, 2) {
+		if scan.ID > 2 && scan.State != "cancelled" { // another attempt, which is not needed any more
+			t.Errorf("scan %d after the crash is %s", scan.ID, scan.State)
+		}
 	}
 	left, err := filepath.Glob(filepath.Join(c.dataDir, "spool", "*"))
 	if err != nil || len(left) != 0 {

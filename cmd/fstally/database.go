@@ -139,7 +139,9 @@ func (a *app) open(ctx context.Context, url string, server *embeddedpg.Server) (
 }
 
 func (a *app) storeOptions() postgres.Options {
-	return postgres.Options{Location: a.location, Logger: a.log}
+	return postgres.Options{
+		Location: a.location, Logger: a.log, Attempts: max(1, a.cli.Attempts), RetryAfter: a.cli.RetryAfter,
+	}
 }
 
 // use opens the store for the time of f.

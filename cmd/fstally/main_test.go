@@ -206,6 +206,17 @@ func (p *program) scans(fs string) []scanRow {
 	return answer.Items
 }
 
+// scan returns one of them, the zero value where it is not there.
+func (p *program) scan(fs string, id int64) scanRow {
+	p.t.Helper()
+	for _, scan := range p.scans(fs) {
+		if scan.ID == id {
+			return scan
+		}
+	}
+	return scanRow{}
+}
+
 // await waits until something is so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()

@@ -45,7 +45,7 @@ type Supervisor struct {
 // How long to wait, and how often to look.
 const (
 	heartbeatEvery = time.Second // far below the lease; also how soon a cancel is noticed
-	reapEvery      = 15 * time.Second
+	reapEvery      = 5 * time.Second
 	finalTimeout   = 10 * time.Second // to tell the store how a scan ended when everything stops
 	complainEvery  = time.Minute      // of a database that is away
 )
@@ -139,6 +139,7 @@ func (s *Supervisor) scanAndImport(ctx context.Context, scan usage.Scan) error {
 	if err := s.scanInChild(ctx, fs, out, lease.progress); err != nil {
 		return err
 	}
+	lease.importing.Store(true)
 	lease.phase("importing")
 	return s.importResult(ctx, out, scan)
 }
@@ -146,9 +147,11 @@ func (s *Supervisor) scanAndImport(ctx context.Context, scan usage.Scan) error {
 // lease renews the lease of one scan until it is released.
 type lease struct {
 	latest atomic.Pointer[usage.Progress]
-	tell   func(usage.Progress)
-	stop   context.CancelFunc
-	ended  sync.WaitGroup
+	// importing: who holds the lease is then the import's to see, which ends it.
+	importing atomic.Bool
+	tell      func(usage.Progress)
+	stop      context.CancelFunc
+	ended     sync.WaitGroup
 }
 
 // holdLease starts to renew the lease of the scan. It cancels the scan when the
@@ -172,8 +175,11 @@ func (s *Supervisor) holdLease(ctx context.Context, scan usage.Scan, cancel cont
 				return
 			case cancelled:
 				cancel(errCancelled)
+			case errors.Is(err, postgres.ErrLeaseLost) && l.importing.Load():
+				return
 			case errors.Is(err, postgres.ErrLeaseLost):
 				cancel(err)
+				return
 			case err != nil && time.Since(complained) > complainEvery:
 				complained = time.Now()
 				s.Logger.WarnContext(ctx, "renew the lease of a scan; the scan goes on", "scan", scan.ID, "err", err)

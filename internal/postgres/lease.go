@@ -269,9 +269,6 @@ func (s *Store) InterruptScan(ctx context.Context, scanID int64, owner string) e
 	return nil
 }
 
-// maxAttempts bounds how often an occurrence is tried.
-const maxAttempts = 3
-
 // queueAgain queues the next attempt of a scan that was interrupted, a little later
 // each time, unless it was the last one, its owner decides that itself, somebody asked
 // for its end, or an attempt was published.
@@ -290,7 +287,7 @@ func (s *Store) queueAgain(ctx context.Context, tx pgx.Tx, scanID int64) error {
 	var id int64
 	var notBefore time.Time
 	retried := []usage.Origin{usage.BySchedule, usage.ByHand}
-	err := tx.QueryRow(ctx, insert, scanID, s.retryAfter, retried, maxAttempts).Scan(&id, &notBefore)
+	err := tx.QueryRow(ctx, insert, scanID, s.retryAfter, retried, s.attempts).Scan(&id, &notBefore)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

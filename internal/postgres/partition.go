@@ -84,8 +84,14 @@ func (s *Store) ensurePartitions(ctx context.Context, day time.Time, least Tier)
 }
 
 // PreparePartitions makes the partitions of a week from that day on, in the site's
-// zone. Workers, whose role makes no tables, then find those that they need.
+// zone, where workers scan: their role makes no tables, and they find those that they
+// need.
 func (s *Store) PreparePartitions(ctx context.Context, from time.Time) error {
+	const bound = `SELECT EXISTS (SELECT FROM filesystem WHERE worker <> '')`
+	needed, err := one(ctx, s.pool, pgx.RowTo[bool], bound)
+	if err != nil || !needed {
+		return explainUnavailable(err)
+	}
 	day := dateOf(from, s.location)
 	for i := range 8 {
 		if err := s.ensurePartitions(ctx, day.AddDate(0, 0, i), Nightly); err != nil {

@@ -22,6 +22,7 @@ type Store struct {
 	queue      *river.Client[pgx.Tx] // which only inserts
 	location   *time.Location
 	log        *slog.Logger
+	attempts   int
 	retryAfter time.Duration
 }
 
@@ -33,8 +34,10 @@ type Options struct {
 	// AsyncCommit lets commits not wait for the disk. A crash may then lose the
 	// last imports, and nothing else: for a store that can be made anew.
 	AsyncCommit bool
-	// RetryAfter is how long the second attempt at a scan waits after the first was
-	// interrupted, and the third twice as long; 0 is a minute.
+	// Attempts is how often a scan is tried that is interrupted each time; 0 is 3.
+	Attempts int
+	// RetryAfter is how long the second attempt waits after the first was interrupted,
+	// and the third twice as long; 0 is a minute.
 	RetryAfter time.Duration
 	// Tracer is told of every statement but COPY: for tests and benchmarks of what
 	// a page asks for. nil for none.
@@ -85,7 +88,8 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	s := &Store{
-		pool: pool, location: opts.Location, log: opts.Logger, retryAfter: cmp.Or(opts.RetryAfter, time.Minute),
+		pool: pool, location: opts.Location, log: opts.Logger,
+		attempts: cmp.Or(opts.Attempts, 3), retryAfter: cmp.Or(opts.RetryAfter, time.Minute),
 	}
 	if s.queue, err = newQueue(pool); err != nil {
 		pool.Close()
