@@ -30,6 +30,7 @@ type Reader interface {
 	FileSystem(ctx context.Context, scope usage.Scope, nameOrID string) (usage.FileSystem, error)
 	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
 	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
+	Schedules(ctx context.Context, scope usage.Scope) ([]usage.Schedule, error)
 	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
 	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
 	UsageOf(
@@ -41,13 +42,20 @@ type Reader interface {
 	) ([]usage.BucketRow, error)
 }
 
-// Scans starts and stops scans. An error that has a method Conflict() bool says
-// that this does not fit the state of things; one that has BusyScan() int64, that
-// a scan of the file system is queued or running already.
+// Scans starts and stops scans, and sets what is scanned, when and how. An error that
+// has a method Conflict() bool says that this does not fit the state of things; one that
+// has BusyScan() int64, that a scan of the file system is queued or running already.
 type Scans interface {
 	QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error)
 	CancelScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
 	AcceptScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+	RejectScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+
+	AddFileSystem(ctx context.Context, fs usage.FileSystem) (usage.FileSystem, error)
+	UpdateFileSystem(ctx context.Context, fs usage.FileSystem) error
+	RemoveFileSystem(ctx context.Context, id int64) error
+	SetSchedule(ctx context.Context, schedule usage.Schedule) error
+	RemoveSchedule(ctx context.Context, fileSystemID int64) error
 }
 
 // Config is what the API is made of.
@@ -87,10 +95,12 @@ func New(config Config) (*Handler, error) {
 	a.huma.UseMiddleware(negotiate(a.huma))
 
 	a.registerFileSystems()
+	a.registerSettings()
 	a.registerUsage()
 	a.registerHistory()
 	a.registerHistogram()
 	a.registerScans()
+	a.registerSchedules()
 	a.registerUsers()
 
 	document, err := json.Marshal(a.huma.OpenAPI())
@@ -147,7 +157,7 @@ func humaConfig(config Config) huma.Config {
 		Formats: map[string]huma.Format{
 			"application/json": huma.DefaultJSONFormat,
 			"json":             huma.DefaultJSONFormat, // the suffix of application/problem+json
-			csvType:            {Marshal: writeCSV},
+			csvType:            {Marshal: writeCSV, Unmarshal: refuseCSV},
 		},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true, // a mistyped filter must not answer for everything
@@ -162,14 +172,16 @@ const (
 	groupUsage       = "Usage"
 	groupHistory     = "History"
 	groupScans       = "Scans"
+	groupSchedules   = "Schedules"
 )
 
 func groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupFileSystems, Description: "What is watched. The other addresses take the name or the id of one."},
+		{Name: groupFileSystems, Description: "What is watched, and how it is scanned. The other addresses take the name or the id of one."},
 		{Name: groupUsage, Description: "Who and what uses the space and the files, as of one scan."},
 		{Name: groupHistory, Description: "How it came to be so."},
 		{Name: groupScans, Description: "What was scanned and how far it can be believed; starting and stopping scans."},
+		{Name: groupSchedules, Description: "When file systems are scanned by themselves."},
 	}
 }
 
@@ -180,6 +192,7 @@ type operation struct {
 	answer                           string // what a success holds or means
 	status                           int    // of success; 0 for 200
 	list                             bool   // comes as CSV too
+	body                             bool   // takes one
 	errors                           []int  // beside those of every endpoint
 }
 
@@ -189,6 +202,9 @@ func (op *operation) allErrors() []int {
 	errors := []int{http.StatusUnauthorized, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 	if op.method != http.MethodGet {
 		errors = append(errors, http.StatusForbidden)
+	}
+	if op.body {
+		errors = append(errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	return append(errors, op.errors...)
 }
@@ -228,8 +244,16 @@ func register[I, O any](a *api, op operation, handler func(context.Context, *I) 
 // documented returns what the document says about an endpoint.
 func (a *api) documented(op operation) *huma.Operation {
 	path := a.huma.OpenAPI().Paths[op.path]
-	if op.method == http.MethodPost {
+	switch op.method {
+	case http.MethodPost:
 		return path.Post
+	case http.MethodPut:
+		return path.Put
+	case http.MethodPatch:
+		return path.Patch
+	case http.MethodDelete:
+		return path.Delete
+	default:
+		return path.Get
 	}
-	return path.Get
 }

@@ -41,7 +41,7 @@ func example() *storetest.Store {
 		Users: map[uint32]string{0: "root", 1000: "alice", 1001: "other", 4294967294: ""},
 		Named: map[string]string{"proj/x": "Project X"},
 	}
-	fs := s.AddFileSystem("scratch", "/gpfs/scr\x1batch")
+	fs := s.Watch("scratch", "/gpfs/scr\x1batch")
 	tree := storetest.Tree{
 		{UID: 0, Type: "(none)", Files: 2, Size: 0},
 		{UID: 1000, Type: "txt", Fileset: "home", Files: 3, Size: 5000},
@@ -298,7 +298,7 @@ func TestUnknownAddressesAreProblems(t *testing.T) {
 // C124, C118: digits beyond 2^53 and 2^64 are exact.
 func TestDigitsAreExact(t *testing.T) {
 	s := &storetest.Store{}
-	fs := s.AddFileSystem("shm", "/dev/shm")
+	fs := s.Watch("shm", "/dev/shm")
 	scan := s.AddScan(fs, night, storetest.Tree{{UID: 1, Type: "p53", Files: 1, Size: 9007199254740993}})
 	s.Content[scan.ID].Cells[0].Size = usage.BytesFromWords(3, 7)
 	h := serve(t, s)
@@ -314,9 +314,9 @@ func TestDigitsAreExact(t *testing.T) {
 // C128: nothing yet, no files, and files without bytes are answers.
 func TestNothing(t *testing.T) {
 	s := &storetest.Store{}
-	s.AddFileSystem("fresh", "/fresh")
-	s.AddScan(s.AddFileSystem("empty", "/empty"), night, nil)
-	s.AddScan(s.AddFileSystem("zero", "/zero"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 10}})
+	s.Watch("fresh", "/fresh")
+	s.AddScan(s.Watch("empty", "/empty"), night, nil)
+	s.AddScan(s.Watch("zero", "/zero"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 10}})
 	h := serve(t, s)
 	for _, fs := range []string{"fresh", "empty", "zero"} {
 		for _, path := range []string{
@@ -342,7 +342,7 @@ func TestNothing(t *testing.T) {
 // The scope reaches every reader: outside it nothing exists.
 func TestScope(t *testing.T) {
 	s := example()
-	s.AddScan(s.AddFileSystem("mine", "/mine"), night, nil)
+	s.AddScan(s.Watch("mine", "/mine"), night, nil)
 	h := serveAs(t, s, usage.OnlyFileSystems(2))
 	for _, path := range []string{
 		"/filesystems/scratch/usage", "/filesystems/1/top/users", "/filesystems/scratch/history",
@@ -434,7 +434,7 @@ func TestInternalErrorsAreHidden(t *testing.T) {
 // C033: names from outside survive JSON; the escaped form finds them again.
 func TestHostileNamesRoundTrip(t *testing.T) {
 	s := &storetest.Store{Users: map[uint32]string{}}
-	fs := s.AddFileSystem("evil", "/evil/"+hostile[0])
+	fs := s.Watch("evil", "/evil/"+hostile[0])
 	var tree storetest.Tree
 	for i, name := range hostile {
 		s.Users[uint32(i)] = name

@@ -63,6 +63,11 @@ func writeCSV(w io.Writer, v any) error {
 	return out.Error()
 }
 
+// refuseCSV is the answer to a request whose body says to be CSV.
+func refuseCSV([]byte, any) error {
+	return fmt.Errorf("%w: %s: send JSON", huma.ErrUnknownContentType, csvType)
+}
+
 // FormatParam is the parameter of every list.
 type FormatParam struct {
 	Format string `query:"format" enum:"json,csv" doc:"The form of the answer, instead of the Accept header."`

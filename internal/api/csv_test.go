@@ -17,7 +17,7 @@ func queryEscape(s string) string { return url.QueryEscape(s) }
 // file is read back as what it was.
 func TestCSVIsGuarded(t *testing.T) {
 	s := &storetest.Store{Users: map[uint32]string{}}
-	fs := s.AddFileSystem("evil", "/evil")
+	fs := s.Watch("evil", "/evil")
 	var tree storetest.Tree
 	for i, name := range hostile {
 		s.Users[uint32(i)] = name
@@ -90,7 +90,7 @@ func TestFormatIsNegotiated(t *testing.T) {
 // miss anyone, and ties have one order.
 func TestPages(t *testing.T) {
 	s := &storetest.Store{}
-	fs := s.AddFileSystem("ties", "/ties")
+	fs := s.Watch("ties", "/ties")
 	var tree storetest.Tree
 	for uid := range uint32(12) {
 		tree = append(tree, storetest.Line{UID: 12 - uid, Type: "txt", Files: 1, Size: 1 << 20})

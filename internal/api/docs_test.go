@@ -18,7 +18,7 @@ func TestDocsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &storetest.Store{}
-	fs := s.AddFileSystem("lab", "/data/lab")
+	fs := s.Watch("lab", "/data/lab")
 	for day := -2; day <= 0; day++ {
 		s.AddScan(fs, night.AddDate(0, 0, day), storetest.Tree{
 			{UID: 1001, Type: "h5", Fileset: "alice", Files: 1, Size: 1 << 20},

@@ -12,15 +12,29 @@ import (
 )
 
 type fileSystemBody struct {
-	ID           int64     `json:"id" doc:"Number of the file system; addresses take it or the name."`
-	Name         string    `json:"name" doc:"What addresses and pages call it."`
-	Root         string    `json:"root" doc:"Real path of the root, escaped."`
-	Type         string    `json:"type" doc:"Such as xfs or nfs4; empty before the first scan."`
-	SizeClasses  []int64   `json:"size_classes" nullable:"false" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
-	FilesetDepth int       `json:"fileset_depth" doc:"Each directory at this depth is a fileset; 0 for none."`
-	CurrentScan  *scanRef  `json:"current_scan,omitempty" doc:"The latest published scan; absent before the first."`
-	Demo         bool      `json:"demo" doc:"Whether its data is invented."`
-	Created      time.Time `json:"created" doc:"When it was registered."`
+	ID           int64         `json:"id" doc:"Number of the file system; addresses take it or the name."`
+	Name         string        `json:"name" doc:"What addresses and pages call it."`
+	Root         string        `json:"root" doc:"Real path of the root, escaped."`
+	Type         string        `json:"type" doc:"Such as xfs or nfs4; empty before the first scan."`
+	SizeClasses  []int64       `json:"size_classes" nullable:"false" doc:"Inclusive upper bounds in bytes of all size classes but the last."`
+	FilesetDepth int           `json:"fileset_depth" doc:"Each directory at this depth is a fileset; 0 for none."`
+	Filesets     []filesetBody `json:"filesets" nullable:"false" doc:"Directories that are filesets of their own, at any depth."`
+	Walkers      int           `json:"walkers" doc:"Directories that a scan reads at a time; 0 chooses by the type of file system."`
+	OpsLimit     int           `json:"ops_limit" doc:"Most operations of a scan per second; 0 chooses by the type of file system, -1 is no limit."`
+	StallMinutes int           `json:"stall_minutes" doc:"A scan that has read nothing for so long is given up; 0 for never."`
+	Nice         int           `json:"nice" doc:"Niceness of the scanner, 0 to 19; see nice(2)."`
+	IdleIO       bool          `json:"idle_io" doc:"Whether the scanner's disk access waits for everybody else's."`
+	MemoryLimit  int64         `json:"memory_limit" doc:"Bytes of memory that the scanner may use; 0 for no limit."`
+	Worker       string        `json:"worker" doc:"The fstally worker that scans it; empty for fstally serve itself."`
+	CurrentScan  *scanRef      `json:"current_scan,omitempty" doc:"The latest published scan; absent before the first."`
+	Demo         bool          `json:"demo" doc:"Whether its data is invented."`
+	Created      time.Time     `json:"created" doc:"When it was registered."`
+}
+
+// filesetBody is a directory that is a fileset of its own.
+type filesetBody struct {
+	Path string `json:"path" doc:"Below the root, without a leading slash, escaped." example:"projects/p1"`
+	Name string `json:"name,omitempty" doc:"What it is called, escaped; absent to be called by its path."`
 }
 
 type fileSystemsBody struct {
@@ -76,9 +90,15 @@ func (a *api) registerFileSystems() {
 }
 
 func (a *api) newFileSystemBody(fs *usage.FileSystem, scan *usage.Scan) fileSystemBody {
-	return fileSystemBody{
+	body := fileSystemBody{
 		ID: fs.ID, Name: fs.Name, Root: usage.Escape(fs.Root), Type: usage.Escape(fs.Type),
-		SizeClasses: fs.SizeClasses[:], FilesetDepth: fs.Filesets.Depth,
+		SizeClasses: fs.SizeClasses[:], FilesetDepth: fs.Filesets.Depth, Filesets: []filesetBody{},
+		Walkers: fs.Walkers, OpsLimit: fs.OpsLimit, StallMinutes: int(fs.StallAfter / time.Minute),
+		Nice: fs.Nice, IdleIO: fs.IdleIO, MemoryLimit: fs.MemoryLimit, Worker: fs.Worker,
 		CurrentScan: a.newScanRef(scan), Demo: fs.Demo, Created: fs.Created.UTC(),
 	}
+	for _, f := range fs.Filesets.Named {
+		body.Filesets = append(body.Filesets, filesetBody{Path: usage.Escape(f.Path), Name: usage.Escape(f.Name)})
+	}
+	return body
 }

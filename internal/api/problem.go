@@ -26,6 +26,8 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 // problemMeaning says when an endpoint answers with a status, and what then helps.
 func problemMeaning(status int) string {
 	switch status {
+	case http.StatusBadRequest:
+		return "The body is missing or no JSON."
 	case http.StatusUnauthorized:
 		return "The access token is missing or not valid."
 	case http.StatusForbidden:
@@ -33,7 +35,11 @@ func problemMeaning(status int) string {
 	case http.StatusNotFound:
 		return "There is no such file system or scan that the caller may see, or the scan has no numbers."
 	case http.StatusConflict:
-		return "It does not fit the state of things: a scan is queued or running already, or has ended."
+		return "It does not fit the state of things: a scan is queued or running already, or has ended, or the name is taken."
+	case http.StatusRequestEntityTooLarge:
+		return "The body is larger than anything that has a meaning here."
+	case http.StatusUnsupportedMediaType:
+		return "The body is not sent as application/json."
 	case http.StatusGone:
 		return "The details of this scan are no longer kept, only its sums: leave out the filter or take another scan."
 	case http.StatusMisdirectedRequest:
@@ -50,7 +56,7 @@ func problemMeaning(status int) string {
 }
 
 // invalid is the answer to a parameter that no answer fits. The location is
-// "query.NAME" or "path.NAME".
+// "query.NAME", "path.NAME" or "body.NAME".
 func invalid(location, value string, err error) error {
 	return huma.Error422UnprocessableEntity("validation failed",
 		&huma.ErrorDetail{Location: location, Message: err.Error(), Value: value})

@@ -40,16 +40,41 @@ type progress struct {
 	Walkers   int         `json:"walkers" doc:"Directories that are read at the same time."`
 	OpsLimit  int         `json:"ops_limit" doc:"Ceiling of file-system operations per second; 0 for none."`
 	Phase     string      `json:"phase" doc:"walking, naming, writing or importing."`
+	Stalled   bool        `json:"stalled" doc:"Whether the file system has not answered for a minute or more."`
+	Answered  *time.Time  `json:"last_answer,omitempty" doc:"When it last answered; absent before and after the walk."`
+	Blocked   []blocked   `json:"blocked" nullable:"false" doc:"What is waited for since 10 seconds or more, the longest first."`
+}
+
+type blocked struct {
+	Directory string `json:"directory" doc:"The directory that does not answer, escaped; . for the root."`
+	Op        string `json:"op" doc:"What was asked: open, readdir, stat, or read for one of the first two."`
+	Seconds   int64  `json:"seconds" doc:"For how long so far."`
+}
+
+func newProgress(p *usage.Progress) *progress {
+	body := &progress{
+		Entries: p.Entries, Allocated: p.Allocated, Errors: p.Errors, Directory: p.Directory,
+		Walkers: p.Walkers, OpsLimit: p.OpsLimit, Phase: p.Phase,
+		Stalled: p.Stalled, Answered: timeOrNil(p.LastAnswer), Blocked: make([]blocked, len(p.Blocked)),
+	}
+	for i, b := range p.Blocked {
+		body.Blocked[i] = blocked(b)
+	}
+	return body
 }
 
 // ScanBody is one scan, in any state.
 type ScanBody struct {
 	ID              int64      `json:"id" doc:"Number of the scan, growing with time."`
 	FileSystemID    int64      `json:"filesystem_id" doc:"Number of the file system."`
-	Attempt         int        `json:"attempt" doc:"How many times it was begun, 1 the first time."`
-	State           string     `json:"state" doc:"queued, running, complete, failed, cancelled or interrupted."`
+	Origin          string     `json:"origin,omitempty" doc:"What asked for it: schedule, manual, command, import or push; absent where it was not recorded."`
+	Occurrence      *time.Time `json:"occurrence,omitempty" doc:"When it was due; absent for results that were made elsewhere."`
+	Attempt         int        `json:"attempt" doc:"Which attempt at the occurrence it is, 1 for the first."`
+	NotBefore       *time.Time `json:"not_before,omitempty" doc:"When a queued one may begin; absent for at once."`
+	State           string     `json:"state" doc:"queued, running, complete, failed, cancelled, interrupted, or skipped: an occurrence without a scan."`
 	Verdict         string     `json:"verdict,omitempty" doc:"clean, partial, unverified or suspect; of complete scans."`
-	Reason          string     `json:"reason,omitempty" doc:"Why it failed, or why the verdict is not clean."`
+	Rejected        bool       `json:"rejected" doc:"Whether somebody looked at a suspect one and does not believe it."`
+	Reason          string     `json:"reason,omitempty" doc:"Why it failed or was skipped, or why the verdict is not clean."`
 	Day             string     `json:"day,omitempty" format:"date" doc:"Date of the start in the site's zone; absent before."`
 	Queued          *time.Time `json:"queued,omitempty" doc:"When it was asked for."`
 	Started         *time.Time `json:"started,omitempty" doc:"When the walk began; absent before."`
@@ -67,19 +92,16 @@ type ScanBody struct {
 
 func (a *api) newScanBody(s *usage.Scan) ScanBody {
 	b := ScanBody{
-		ID: s.ID, FileSystemID: s.FileSystemID, Attempt: s.Attempt, State: string(s.State),
-		Verdict: string(s.Verdict), Reason: s.Reason, Day: s.Day,
+		ID: s.ID, FileSystemID: s.FileSystemID, Origin: string(s.Origin), Occurrence: timeOrNil(s.Occurrence),
+		Attempt: s.Attempt, NotBefore: timeOrNil(s.NotBefore), State: string(s.State),
+		Verdict: string(s.Verdict), Rejected: s.Rejected, Reason: s.Reason, Day: s.Day,
 		Queued: timeOrNil(s.Queued), Started: timeOrNil(s.Started),
 		Finished: timeOrNil(s.Finished), Published: timeOrNil(s.Published),
 		DurationSeconds: int64(s.Duration(a.Clock()) / time.Second),
 		Root:            usage.Escape(s.Root), Engine: usage.Escape(s.Engine), Host: usage.Escape(s.Host),
 	}
 	if s.State == usage.Running {
-		p := s.Progress
-		b.Progress = &progress{
-			Entries: p.Entries, Allocated: p.Allocated, Errors: p.Errors, Directory: p.Directory,
-			Walkers: p.Walkers, OpsLimit: p.OpsLimit, Phase: p.Phase,
-		}
+		b.Progress = newProgress(&s.Progress)
 	}
 	if s.State == usage.Complete {
 		totals, c := newMeasures(s.Totals, s), counters(s.Counters)
@@ -200,6 +222,24 @@ func (a *api) registerScans() {
 			"the latest scan if no newer one is published. A scan of a part is not accepted.",
 		answer: "The scan, which is clean or partial now.",
 	}, a.acceptScan)
+	register(a, operation{
+		id: "reject-scan", method: http.MethodPost, path: "/scans/{id}/reject",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupScans, summary: "Do not believe a suspect scan",
+		description: "After a look that what it found is wrong. It stays a gap in the history, and no later scan is " +
+			"believed because it found the same. It can still be accepted.",
+		answer: "The scan, which is suspect and rejected.",
+	}, a.rejectScan)
+}
+
+func (a *api) rejectScan(ctx context.Context, in *scanIDInput) (*scanOutput, error) {
+	scan, err := a.Scans.RejectScan(ctx, a.Scope(ctx), in.ID)
+	if errors.Is(err, usage.ErrNotFound) {
+		return nil, noScan(in.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reject scan %d: %w", in.ID, err)
+	}
+	return &scanOutput{Body: a.newScanBody(&scan)}, nil
 }
 
 func (a *api) acceptScan(ctx context.Context, in *scanIDInput) (*scanOutput, error) {

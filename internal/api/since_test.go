@@ -25,7 +25,7 @@ type changed struct {
 // page; growth from nothing is a number and not an infinity (C129).
 func TestSince(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("data", "/data")
+	fs := store.Watch("data", "/data")
 	for day := range 9 {
 		tree := storetest.Tree{
 			{UID: 1, Type: "txt", Files: int64(10 + day), Size: 1 << 20},
@@ -89,8 +89,8 @@ func TestSince(t *testing.T) {
 // may have cut one off.
 func TestSinceUnknown(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("data", "/data")
-	store.AddFileSystem("new", "/new")
+	fs := store.Watch("data", "/data")
+	store.Watch("new", "/new")
 	store.AddScan(fs, night, storetest.Tree{{UID: 1, Type: "txt", Files: 3, Size: 9}})
 	h := serve(t, store)
 	a := get[changed](t, h, "/filesystems/data/usage?since_days=7")

@@ -26,13 +26,13 @@ type userAnswer struct {
 // A person is one sum over all file systems, from the latest scan of each.
 func TestUserOverAllFileSystems(t *testing.T) {
 	s := example()
-	home := s.AddFileSystem("home", "/home")
+	home := s.Watch("home", "/home")
 	s.AddScan(home, night.AddDate(0, 0, -1), storetest.Tree{{UID: 1000, Type: "a", Files: 900, Size: 1}})
 	s.AddScan(home, night.Add(-time.Hour), storetest.Tree{
 		{UID: 1000, Type: "a", Files: 9, Size: 1}, {UID: 7, Type: "a", Files: 27, Size: 1},
 	})
-	s.AddFileSystem("fresh", "/fresh")
-	s.AddScan(s.AddFileSystem("others", "/others"), night, storetest.Tree{{UID: 7, Type: "a", Files: 1, Size: 1}})
+	s.Watch("fresh", "/fresh")
+	s.AddScan(s.Watch("others", "/others"), night, storetest.Tree{{UID: 7, Type: "a", Files: 1, Size: 1}})
 	got := get[userAnswer](t, serve(t, s), "/users/1000?by=files")
 	var items []string
 	for _, it := range got.Items {

@@ -75,7 +75,7 @@ func TestListsLeadToEntities(t *testing.T) {
 // A fileset can be called anything; its page is found by the link to it.
 func TestHostileFilesets(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("odd", "/odd")
+	fs := store.Watch("odd", "/odd")
 	names := append([]string{"a/b", "a//b", "100%", "a%2fb", "a?b=c&d", "a#b", "ü ñ", `back\slash`, "+", "a;b", "tail/"}, hostile...)
 	var tree storetest.Tree
 	for i, name := range names {

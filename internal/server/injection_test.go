@@ -17,7 +17,7 @@ import (
 func hostileStore() *storetest.Store {
 	s := &storetest.Store{Users: map[uint32]string{}, Named: map[string]string{}}
 	for i, name := range hostile {
-		fs := s.AddFileSystem("fs"+string(rune('a'+i)), "/"+name)
+		fs := s.Watch("fs"+string(rune('a'+i)), "/"+name)
 		s.Users[uint32(i)] = name
 		s.Named["named/"+name] = name
 		s.AddScan(fs, night.AddDate(0, 0, -1), nil)

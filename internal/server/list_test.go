@@ -47,7 +47,7 @@ func TestList(t *testing.T) {
 // What grew most comes first, however small it is.
 func TestListByGrowth(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("data", "/data")
+	fs := store.Watch("data", "/data")
 	for day := range 8 {
 		store.AddScan(fs, night.AddDate(0, 0, day-7), storetest.Tree{
 			{UID: 1, Type: "txt", Files: 100 - int64(day)}, {UID: 2, Type: "txt", Files: 10 + 2*int64(day)},
@@ -84,7 +84,7 @@ func TestListByGrowth(t *testing.T) {
 func TestListPages(t *testing.T) {
 	const users = 250
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("many", "/many")
+	fs := store.Watch("many", "/many")
 	var tree storetest.Tree
 	for i := range users {
 		tree = append(tree, storetest.Line{UID: uint32(i), Type: "txt", Files: int64(i % 7), Size: 1})
@@ -140,13 +140,13 @@ func exactFiles(t *testing.T, row *goquery.Selection) int64 {
 
 func TestPerson(t *testing.T) {
 	store := example()
-	home := store.AddFileSystem("home", "/home")
+	home := store.Watch("home", "/home")
 	for i := range 10 {
 		store.AddScan(home, night.AddDate(0, 0, i-9), storetest.Tree{
 			{UID: 1001, Type: "pdf", Fileset: "x", Files: int64(i + 1), Size: 1 << 20},
 		})
 	}
-	store.AddFileSystem("empty", "/empty")
+	store.Watch("empty", "/empty")
 	s := open(t, store)
 	doc := s.read(t, "/users/1001", http.StatusOK)
 	wantWords(t, doc, "uid 1001 over all file systems", "2 of 3", "scratch", "home", "Growth in 7 days")
@@ -192,10 +192,10 @@ func TestPerson(t *testing.T) {
 // Growth from nothing has no percentage, and a single night has no growth (C129).
 func TestGrowthFromNothing(t *testing.T) {
 	store := &storetest.Store{}
-	grown := store.AddFileSystem("grown", "/grown")
+	grown := store.Watch("grown", "/grown")
 	store.AddScan(grown, night.AddDate(0, 0, -1), storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3}})
 	store.AddScan(grown, night, storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3, Size: 5 << 30}})
-	young := store.AddFileSystem("young", "/young")
+	young := store.Watch("young", "/young")
 	store.AddScan(young, night, storetest.Tree{{UID: 7, Type: "txt", Fileset: "a", Files: 3}})
 	s := open(t, store)
 	paths := []string{"/", "/users/7", "/users/7?by=files"}

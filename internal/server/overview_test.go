@@ -48,7 +48,7 @@ func TestOverview(t *testing.T) {
 func TestOverviewFindings(t *testing.T) {
 	store := example() // scratch
 	tree := storetest.Tree{{UID: 1, Type: "a", Files: 1, Size: 1 << 20}}
-	fs := func(name string) int64 { return store.AddFileSystem(name, "/"+name) }
+	fs := func(name string) int64 { return store.Watch(name, "/"+name) }
 	old := fs("aged")
 	store.AddScan(old, night.AddDate(0, 0, -3), tree)
 	store.AddScan(fs("broken"), night.Add(-time.Hour), tree)
@@ -84,7 +84,7 @@ func TestOverviewFindings(t *testing.T) {
 // Who grew most is found among all users, however small.
 func TestOverviewGrower(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("many", "/many")
+	fs := store.Watch("many", "/many")
 	var before, after storetest.Tree
 	for n := uint32(1); n <= 300; n++ {
 		line := storetest.Line{UID: n, Type: "a", Files: 1000, Size: 1 << 20}

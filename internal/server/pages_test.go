@@ -108,7 +108,7 @@ func TestFirstPage(t *testing.T) {
 	wantWords(t, s.read(t, "/", http.StatusOK), "No file system yet")
 
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("fresh", "/fresh")
+	fs := store.Watch("fresh", "/fresh")
 	s = open(t, store)
 	wantWords(t, s.read(t, "/", http.StatusOK), "fresh", "not scanned yet")
 	wantWords(t, s.read(t, "/fs/fresh/capacity", http.StatusOK), "First scan")
@@ -119,7 +119,7 @@ func TestFirstPage(t *testing.T) {
 	store.AllScans[0].State = usage.Failed
 	wantWords(t, s.read(t, "/fs/fresh/capacity", http.StatusOK), "did not give numbers", "Scan now")
 
-	store.AddScan(store.AddFileSystem("done", "/done"), night, nil)
+	store.AddScan(store.Watch("done", "/done"), night, nil)
 	wantWords(t, s.read(t, "/", http.StatusOK), "Overview", "done", "fresh")
 	if w := s.get(t, "/fs/done"); w.Header().Get("Location") != "/fs/done/capacity" {
 		t.Errorf("/fs/done leads to %q", w.Header().Get("Location"))
@@ -200,12 +200,12 @@ func TestStartAndCancel(t *testing.T) {
 // C128: nothing, no files, and files without bytes have pages without NaN.
 func TestNothing(t *testing.T) {
 	store := &storetest.Store{}
-	store.AddFileSystem("fresh", "/fresh")
-	store.AddScan(store.AddFileSystem("empty", "/empty"), night, nil)
-	store.AddScan(store.AddFileSystem("zero", "/zero"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 10}})
-	full := store.AddScan(store.AddFileSystem("full", "/full"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 1, Size: 4096}})
+	store.Watch("fresh", "/fresh")
+	store.AddScan(store.Watch("empty", "/empty"), night, nil)
+	store.AddScan(store.Watch("zero", "/zero"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 10}})
+	full := store.AddScan(store.Watch("full", "/full"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 1, Size: 4096}})
 	full.Capacity = usage.Capacity{Size: usage.ByteCount(4096)}
-	odd := store.AddScan(store.AddFileSystem("odd", "/odd"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 1, Size: 1 << 20}})
+	odd := store.AddScan(store.Watch("odd", "/odd"), night, storetest.Tree{{UID: 1, Type: "txt", Files: 1, Size: 1 << 20}})
 	odd.Capacity = usage.Capacity{Size: usage.ByteCount(1 << 20), Free: usage.ByteCount(1 << 19), InodesTotal: -1}
 	s := open(t, store)
 	for _, fs := range []string{"fresh", "empty", "zero", "full", "odd"} {
@@ -231,7 +231,7 @@ func TestNothing(t *testing.T) {
 // C131: a scan is shown with the day that it has in the site's zone.
 func TestDaysAreThoseOfTheSite(t *testing.T) {
 	store := &storetest.Store{}
-	fs := store.AddFileSystem("fs", "/fs")
+	fs := store.Watch("fs", "/fs")
 	started := time.Date(2026, 1, 10, 0, 30, 0, 0, zone)
 	store.AddScan(fs, started, nil)
 	store.AllScans[0].Started = started.UTC() // 23:30 of the day before

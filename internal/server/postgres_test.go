@@ -48,6 +48,11 @@ func storedAt(
 			t.Fatal(err)
 		}
 	}
+	for _, plan := range memory.Plans {
+		if err := store.SetSchedule(t.Context(), plan); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var filesets []usage.NamedFileset
 	for path, name := range memory.Named {
 		filesets = append(filesets, usage.NamedFileset{Path: path, Name: name})
@@ -194,7 +199,7 @@ func TestPagesOverPostgres(t *testing.T) {
 // C127: ids that no column holds reach no column.
 func TestWildIdsOverPostgres(t *testing.T) {
 	memory := &storetest.Store{}
-	memory.AddScan(memory.AddFileSystem("fs", "/fs"), night, nil)
+	memory.AddScan(memory.Watch("fs", "/fs"), night, nil)
 	handler, _ := stored(t, memory)
 	s := &site{Handler: handler}
 	const most = "9223372036854775807"

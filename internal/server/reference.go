@@ -107,6 +107,8 @@ func addCalls(model *page.Reference, shown *page.Operation, op *huma.Operation, 
 		case "query":
 			if d := p.Schema.Default; d != nil && fmt.Sprint(d) != "0" {
 				query.Set(p.Name, fmt.Sprint(d))
+			} else if p.Required {
+				query.Set(p.Name, example(p.Schema))
 			}
 		}
 	}

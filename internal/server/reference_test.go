@@ -17,7 +17,7 @@ import (
 // every calls f for each operation of the API.
 func every(s *site, f func(op *huma.Operation)) {
 	for _, item := range s.api.Document().Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post} {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				f(op)
 			}
@@ -164,7 +164,7 @@ func TestReferenceOfNothing(t *testing.T) {
 	wantWords(t, doc, "calls need no token")
 
 	store := &storetest.Store{}
-	store.AddFileSystem("fresh", "/fresh")
+	store.Watch("fresh", "/fresh")
 	doc = open(t, store).read(t, "/api", http.StatusOK)
 	if got := doc.Find("article#usage pre").Text(); !strings.Contains(got, "/filesystems/fresh/usage?") {
 		t.Errorf("the command is about nothing that is there: %s", got)

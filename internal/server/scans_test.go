@@ -42,7 +42,7 @@ func TestScans(t *testing.T) {
 
 func TestScansOnPages(t *testing.T) {
 	store := &storetest.Store{}
-	store.AddFileSystem("many", "/many")
+	store.Watch("many", "/many")
 	for i := range 150 {
 		store.AddScan(1, night.AddDate(0, 0, i), nil)
 	}

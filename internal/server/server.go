@@ -24,6 +24,8 @@ type Reader interface {
 	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
 	Neighbours(ctx context.Context, scope usage.Scope, scan usage.Scan) (previous, next int64, err error)
 	ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time) (usage.Scan, error)
+	Schedules(ctx context.Context, scope usage.Scope) ([]usage.Schedule, error)
+	QueueDepth(ctx context.Context) (queued, running int64, err error)
 	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
 	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
 	UsageOf(

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata"
 
 	"github.com/PuerkitoBio/goquery"
 
@@ -53,7 +54,7 @@ func newSite(t *testing.T, store *storetest.Store, change func(*server.Config)) 
 	}
 	var err error
 	config.API, err = api.New(api.Config{
-		Reader: config.Reader, Scans: config.Scans, Scope: server.Scope,
+		Reader: config.Reader, Scans: store, Scope: server.Scope,
 		Base: config.BasePath, Clock: config.Clock, Logger: config.Logger,
 	})
 	if err != nil {
@@ -132,7 +133,10 @@ func example() *storetest.Store { return exampleOf(40) }
 
 func exampleOf(nights int) *storetest.Store {
 	s := &storetest.Store{Users: map[uint32]string{0: "root", 1000: "alice", 1001: "others"}}
-	fs := s.AddFileSystem("scratch", "/gpfs/scratch")
+	fs := s.Watch("scratch", "/gpfs/scratch")
+	s.Plans = []usage.Schedule{{
+		FileSystemID: fs, Plan: "nightly 01:30", Zone: "Europe/Prague", Enabled: true, CatchUp: 12 * time.Hour,
+	}}
 	for day := 1 - nights; day <= 0; day++ {
 		tree := storetest.Tree{
 			{UID: 0, Type: "(none)", Files: 2},
@@ -152,7 +156,7 @@ func exampleOf(nights int) *storetest.Store {
 // many is a file system with more users, types and filesets than a list shows.
 func many() *storetest.Store {
 	s := &storetest.Store{Users: map[uint32]string{14: "other"}}
-	fs := s.AddFileSystem("many", "/many")
+	fs := s.Watch("many", "/many")
 	var tree storetest.Tree
 	for n := uint32(1); n <= 15; n++ {
 		tree = append(tree, storetest.Line{

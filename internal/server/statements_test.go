@@ -34,7 +34,8 @@ func tiers() *storetest.Store {
 		night.AddDate(0, 0, -1), night,
 	}
 	for _, name := range []string{"projects", "scratch"} {
-		fs := s.AddFileSystem(name, "/gpfs/"+name)
+		fs := s.Watch(name, "/gpfs/"+name)
+		s.Plans = append(s.Plans, usage.Schedule{FileSystemID: fs, Plan: "nightly 01:30", Zone: "UTC", Enabled: true})
 		for i, at := range nights {
 			s.AddScan(fs, at, storetest.Tree{
 				{UID: 1000, Type: "txt", Fileset: "home", Files: 3, Size: 5000},
@@ -61,6 +62,7 @@ func readers() []string {
 		"/users/1000", "/api",
 
 		"/api/v1/openapi.json", "/api/v1/filesystems", "/api/v1/scans/16", "/api/v1/users/1000",
+		"/api/v1/schedules", "/api/v1/schedules/preview?plan=every+6h&zone=UTC", api, api + "/schedule",
 		api + "/scans", api + "/histogram", api + "/histogram?type=txt&scan=11",
 		api + "/top/users", api + "/top/users?type=txt", api + "/top/users?order=change&since_days=7",
 		api + "/history", api + "/history?format=csv", api + "/history?group_by=type&key=txt&from=2026-11-01",

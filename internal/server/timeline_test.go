@@ -104,8 +104,8 @@ func TestTimelineOthers(t *testing.T) {
 
 func TestTimelineStates(t *testing.T) {
 	store := example()
-	store.AddFileSystem("fresh", "/fresh")
-	store.AddScan(store.AddFileSystem("one", "/one"), night, nil)
+	store.Watch("fresh", "/fresh")
+	store.AddScan(store.Watch("one", "/one"), night, nil)
 	s := open(t, store)
 	wantWords(t, s.read(t, "/fs/fresh/history", http.StatusOK), "First scan")
 	wantWords(t, s.read(t, "/fs/one/history?group_by=user", http.StatusOK), "One day so far", "0 B on 30 Nov 2026")

@@ -29,6 +29,7 @@ func requests(ctx context.Context, p *program) ([]string, error) {
 	paths := []string{
 		"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css",
 		"/api", "/api/v1/openapi.json", "/api/v1/filesystems",
+		"/api/v1/schedules", "/api/v1/schedules/preview?plan=nightly+01:30&zone=Europe/Prague&n=100",
 	}
 	for i, fs := range systems.Items {
 		s, err := find(ctx, p, fs.Name)
@@ -86,7 +87,7 @@ func (s subject) calls() []string {
 		paths = append(paths, fs+"/usage?limit=1000&"+filter)
 	}
 	return append(paths,
-		fs+"/usage?limit=1000&format=csv", fs+"/usage?scan="+strconv.FormatInt(s.older, 10),
+		fs, fs+"/usage?limit=1000&format=csv", fs+"/usage?scan="+strconv.FormatInt(s.older, 10),
 		fs+"/top/users?limit=1000", fs+"/top/users?by=files",
 		fs+"/history", fs+"/history?format=csv", fs+"/history?top=100&group_by=user&format=csv",
 		fs+"/history?group_by=user&key="+s.smallUser, fs+"/history?group_by=type&key="+url.QueryEscape(s.topType),

@@ -18,8 +18,8 @@ type Line struct {
 	Size    int64 // of each file, in bytes; as much is allocated, in whole blocks of 4 KiB
 }
 
-// AddFileSystem registers a file system with the next id.
-func (s *Store) AddFileSystem(name, root string) int64 {
+// Watch adds a file system with the next id.
+func (s *Store) Watch(name, root string) int64 {
 	id := int64(len(s.Systems) + 1)
 	s.Systems = append(s.Systems, usage.FileSystem{
 		ID: id, Name: name, Root: root, Type: "xfs", SizeClasses: usage.DefaultSizeClasses(),

@@ -23,6 +23,7 @@ type Store struct {
 	Users    map[uint32]string // raw names
 	Groups   map[uint32]string
 	Named    map[string]string // raw name of a fileset by its raw path
+	Plans    []usage.Schedule
 	// Err is returned by every method.
 	Err error
 
