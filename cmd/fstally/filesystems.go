@@ -24,11 +24,15 @@ type settings struct {
 	FilesetDepth *int     `placeholder:"N" help:"Each directory N levels below the root is a fileset; 0 for none. Default: 1."`
 	Fileset      []string `placeholder:"NAME=DIR" sep:"none" help:"A directory below the root that is a fileset of its own; repeat for more."`
 	SizeClasses  []int64  `placeholder:"A,B,C,D" help:"Upper bounds of the size classes in bytes, each 2^n or 3*2^n. Default: 3072,32768,8388608,1073741824."`
+	limits
 }
 
 // apply writes the flags that are given into fs, whose root is known, and
 // reports whether there were any.
 func (c settings) apply(fs *usage.FileSystem) (changed bool, err error) {
+	if changed, err = c.limits.apply(fs); err != nil {
+		return false, err
+	}
 	for _, n := range []struct {
 		flag  *int
 		to    *int

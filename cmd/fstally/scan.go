@@ -50,11 +50,7 @@ func (c scanCmd) Run(ctx context.Context, a *app) error {
 }
 
 // options translates the flags.
-func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
-	fs, err := c.newFileSystem("", c.Path)
-	if err != nil {
-		return scan.Options{}, err
-	}
+func (c scanCmd) options(fs usage.FileSystem, progress func(usage.Progress)) (o scan.Options, err error) {
 	categories := classify.BuiltInCategories()
 	if c.Categories != "" {
 		if categories, err = classify.LoadCategories(c.Categories); err != nil {
@@ -63,7 +59,7 @@ func (c scanCmd) options(progress func(usage.Progress)) (scan.Options, error) {
 	}
 	return scan.Options{
 		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit,
-		SizeClasses: fs.SizeClasses, Filesets: fs.Filesets,
+		SizeClasses: fs.SizeClasses, Filesets: fs.Filesets, StallAfter: fs.StallAfter,
 		Categories: categories, Engine: c.engine(), Version: version, Progress: progress,
 	}, nil
 }
@@ -76,36 +72,53 @@ func (c scanCmd) engine() walk.Engine {
 	return walk.Openat{}
 }
 
-// scan runs the scan in this process.
-func (c scanCmd) scan(ctx context.Context, a *app, progress func(usage.Progress)) (*result.Result, error) {
-	if !c.Child { // the supervisor of a child has looked, and can leave it behind
+// scan runs the scan in this process, and then use with the result, within the limits.
+// It returns soon after the end of ctx, and may leave goroutines that hang in system
+// calls: then the process should end.
+func (c scanCmd) scan(
+	ctx context.Context, a *app, progress func(usage.Progress), use func(context.Context, *result.Result) error,
+) error {
+	if !c.Child { // the supervisor of a child can leave it behind
 		if _, err := a.inspect(ctx, c.Path); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	o, err := c.options(progress)
+	fs := usage.NewFileSystem("", c.Path)
+	fs.Nice, fs.IdleIO = 0, false // somebody waits
+	if _, err := c.apply(&fs); err != nil {
+		return err
+	}
+	limits := jobs.LimitsOf(fs)
+	if err := limits.Apply(); err != nil {
+		a.log.DebugContext(ctx, "scan with less modesty than wanted", "err", err)
+	}
+	ctx, release := limits.HoldMemory(ctx)
+	defer release()
+	o, err := c.options(fs, progress)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if a.getenv("GOMAXPROCS") == "" {
 		// The runtime takes the processor from a goroutine whose system call
 		// lasts: with twice as many there is always one left.
 		runtime.GOMAXPROCS(2 * runtime.NumCPU())
 	}
-	return scan.Run(ctx, o)
+	r, err := scan.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	return use(ctx, r)
 }
 
 func (c scanCmd) dryRun(ctx context.Context, a *app) error {
 	line := newProgressLine(a.stderr, 0)
-	r, err := c.scan(ctx, a, line.show)
-	line.end()
-	if err != nil {
-		return err
-	}
-	if c.Format == "json" {
-		return printJSON(a.stdout, r)
-	}
-	return printText(a.stdout, r)
+	return c.scan(ctx, a, line.show, func(_ context.Context, r *result.Result) error {
+		line.end()
+		if c.Format == "json" {
+			return printJSON(a.stdout, r)
+		}
+		return printText(a.stdout, r)
+	})
 }
 
 func (c scanCmd) toFile(ctx context.Context, a *app) error {
@@ -125,12 +138,35 @@ func (c scanCmd) toFile(ctx context.Context, a *app) error {
 		out := json.NewEncoder(a.stdout)
 		show = func(p usage.Progress) { _ = out.Encode(p) } // whoever no longer listens has closed our input too
 	}
-	r, err := c.scan(ctx, a, show)
-	line.end()
-	if err != nil {
-		return err
+	var last usage.Progress
+	seen := func(p usage.Progress) {
+		last = p
+		show(p)
 	}
-	return result.WriteFile(c.Out, r)
+	defer line.end()
+	return c.scan(ctx, a, seen, func(ctx context.Context, r *result.Result) error {
+		last.Phase = "writing"
+		show(last)
+		return c.write(ctx, r)
+	})
+}
+
+// writeTimeout is how long the folder of the result may take: a result of 10^10
+// entries has some GB.
+const writeTimeout = time.Hour
+
+// write writes the result. It does not wait for a folder that does not answer.
+func (c scanCmd) write(ctx context.Context, r *result.Result) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, writeTimeout,
+		fmt.Errorf("%s was not written within %s: check the file system that it is on", c.Out, writeTimeout))
+	defer cancel()
+	_, err := scan.Bounded(ctx, func(ctx context.Context) (struct{}, error) {
+		if err := ctx.Err(); err != nil {
+			return struct{}{}, context.Cause(ctx)
+		}
+		return struct{}{}, result.WriteFile(c.Out, r)
+	})
+	return err
 }
 
 // store scans in a child process and imports its result.

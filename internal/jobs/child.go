@@ -1,33 +1,17 @@
 package jobs
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"fstally/internal/usage"
-)
-
-const (
-	// killAfter is how long a scanner has to end after it was asked to.
-	killAfter = 4 * time.Second
-	// leaveAfter is how long a scanner that is dying is waited for: to give
-	// back its memory may take seconds, and a system call on a file system that
-	// does not answer may last for ever.
-	leaveAfter = 3 * time.Second
-	// lookEvery is how often a scanner is looked at.
-	lookEvery = time.Second
 )
 
 // ScanArgs returns the arguments of `fstally scan` that scan a file system by
@@ -42,6 +26,10 @@ func ScanArgs(fs usage.FileSystem) []string {
 		"--fileset-depth=" + strconv.Itoa(fs.Filesets.Depth),
 		"--walkers=" + strconv.Itoa(fs.Walkers),
 		"--ops-limit=" + strconv.Itoa(fs.OpsLimit),
+		"--stall-after=" + fs.StallAfter.String(),
+		"--nice=" + strconv.Itoa(fs.Nice),
+		"--idle-io=" + strconv.FormatBool(fs.IdleIO),
+		"--memory-limit=" + strconv.FormatInt(fs.MemoryLimit, 10),
 	}
 	for _, f := range fs.Filesets.Named {
 		text := "./" + f.Path
@@ -54,110 +42,62 @@ func ScanArgs(fs usage.FileSystem) []string {
 }
 
 // scanInChild runs the scanner until it has written its result to out. An error
-// carries what the scanner said. Ending ctx asks the scanner to stop, and ends
-// it after killAfter. The scanner also stops when this process goes away: it
-// watches its standard input. A scanner that cannot even die, because its file
-// system does not answer, is left behind: the kernel ends it when the answer comes.
+// carries what the scanner said. Ending ctx asks the scanner to stop, and ends it
+// soon after; scanInChild returns within leaveCancelled. The scanner also stops when
+// this process goes away: it watches its standard input. A scanner that cannot even
+// die, because its file system does not answer, is left behind: the kernel ends it
+// when the answer comes, and until then no other one is started.
 func (s *Supervisor) scanInChild(
 	ctx context.Context, fs usage.FileSystem, out string, progress func(usage.Progress),
 ) error {
+	record := recordOf(filepath.Dir(out), fs.ID)
+	if err := record.wait(ctx, fs); err != nil {
+		return err
+	}
 	argv := append([]string{}, s.Scanner...)
 	argv = append(argv, "--child", "--out="+out)
 	argv = append(argv, ScanArgs(fs)...)
 	argv = append(argv, "--", fs.Root)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	// The scanner has no use for secrets, and hears of Ctrl-C from us.
-	cmd.Env = append(os.Environ(), "FSTALLY_DATABASE_URL=", "FSTALLY_TOKEN=")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = killAfter
-	var said tail
-	cmd.Stderr = &said
-	watched, err := cmd.StdinPipe()
+	// The scanner has no use for secrets.
+	scanner, err := startProcess(argv, append(os.Environ(), "FSTALLY_DATABASE_URL=", "FSTALLY_TOKEN="), progress)
 	if err != nil {
 		return fmt.Errorf("start the scanner: %w", err)
 	}
-	defer watched.Close() //nolint:errcheck // closing is the message
-	stdout, err := cmd.StdoutPipe()
+	if err := record.write(scanner.pid, out); err != nil {
+		s.Logger.WarnContext(ctx, "a scanner that hangs may be followed by another", "filesystem", fs.ID, "err", err)
+	}
+	status, err := scanner.wait(ctx)
 	if err != nil {
-		return fmt.Errorf("start the scanner: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the scanner: %w", err)
-	}
-	ended := make(chan error, 1)
-	go func() { // outlives this call where the scanner does
-		readProgress(stdout, progress)
-		ended <- cmd.Wait()
-	}()
-	if err := waitFor(cmd.Process, ended); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		s.Logger.WarnContext(ctx, "a scanner that cannot be ended is left behind", "filesystem", fs.ID, "pid", scanner.pid)
+		if err := record.stuck(); err != nil {
+			s.Logger.WarnContext(ctx, "note a scanner that hangs", "err", err)
 		}
-		return childError(err, said.String())
+	} else {
+		record.remove()
+		err = exitError(status)
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, errStuck) {
+		removeHalf(out)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return childError(err, scanner.said.String())
 }
 
-// errStuck: the scanner is dying and does not end.
-var errStuck = errors.New("the file system does not answer: check the mount and try again")
-
-// waitFor returns what ended says, or errStuck.
-func waitFor(scanner *os.Process, ended <-chan error) error {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	var since time.Time // when it was first seen dying
-	for {
-		select {
-		case err := <-ended:
-			return err
-		case <-tick.C:
-		}
-		switch {
-		case !dying(scanner.Pid):
-			since = time.Time{}
-		case since.IsZero():
-			since = time.Now()
-		case time.Since(since) >= leaveAfter:
-			_ = scanner.Kill() // what is left of it
-			return errStuck
-		}
-	}
-}
-
-// dying reports a process that was killed or has exited, although threads of it
-// may hang in system calls: its first thread is a zombie or has SIGKILL to come,
-// which is also how the kernel ends the threads of a process that exits
-// (proc_pid_status(5)).
-func dying(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+// removeHalf removes what a scanner that has ended had written of its result. What
+// it does not find is removed when it is old.
+func removeHalf(out string) {
+	entries, err := os.ReadDir(filepath.Dir(out))
 	if err != nil {
-		return false
+		return
 	}
-	const sigkill = 1 << (uint(syscall.SIGKILL) - 1)
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		switch name {
-		case "State":
-			if strings.HasPrefix(value, "Z") {
-				return true
-			}
-		case "SigPnd":
-			pending, err := strconv.ParseUint(value, 16, 64)
-			return err == nil && pending&sigkill != 0
-		}
-	}
-	return false
-}
-
-// readProgress passes on each line of the scanner's output, until it ends.
-func readProgress(r io.Reader, progress func(usage.Progress)) {
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		var p usage.Progress
-		if json.Unmarshal(lines.Bytes(), &p) == nil {
-			progress(p)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), "."+filepath.Base(out)+".") { // see result.WriteFile
+			_ = os.Remove(filepath.Join(filepath.Dir(out), entry.Name()))
 		}
 	}
 }
@@ -165,43 +105,25 @@ func readProgress(r io.Reader, progress func(usage.Progress)) {
 // errKilled: the scanner was ended by a signal that was not ours.
 var errKilled = errors.New("the scanner was killed")
 
+// exitError returns how a scanner ended, nil where all was well.
+func exitError(status unix.WaitStatus) error {
+	switch {
+	case status.Signaled():
+		return fmt.Errorf("%w (signal: %s)", errKilled, status.Signal())
+	case status.ExitStatus() != 0:
+		return fmt.Errorf("exit status %d", status.ExitStatus())
+	}
+	return nil
+}
+
 func childError(err error, said string) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() < 0 {
-		return fmt.Errorf("%w (%s)", errKilled, exit.ProcessState)
-	}
-	if said != "" {
+	switch {
+	case errors.Is(err, errKilled):
+		return err
+	case said != "":
 		return errors.New(said)
-	}
-	if errors.Is(err, errStuck) {
+	case errors.Is(err, errStuck):
 		return err
 	}
 	return fmt.Errorf("the scanner ended without a word: %w", err)
-}
-
-// tail keeps the end of what is written to it. It is safe for concurrent use: a
-// scanner that was left behind still holds it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if len(t.buf) > tailSize {
-		t.buf = t.buf[len(t.buf)-tailSize:]
-	}
-	return len(p), nil
-}
-
-// String returns what was kept, without the name that a program puts before
-// its messages.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(bytes.TrimPrefix(bytes.TrimSpace(t.buf), []byte("fstally: ")))
 }

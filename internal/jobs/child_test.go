@@ -51,7 +51,7 @@ func TestChildFails(t *testing.T) {
 		"kill -9 $$": "killed",
 		"yes 0123456789 | head -c 100000 >&2; echo X >&2; exit 1": "X",
 	} {
-		err := scanner(t, script).scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, "out", func(usage.Progress) {})
+		err := scanner(t, script).scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, filepath.Join(t.TempDir(), "out"), func(usage.Progress) {})
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 2*tailSize {
 			t.Errorf("%q: %v, want %q", script, err, want)
 		}
@@ -65,7 +65,7 @@ func TestChildIsStopped(t *testing.T) {
 	s := scanner(t, `echo '{"entries":1}'; cat >/dev/null & wait`)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	err := s.scanInChild(ctx, usage.FileSystem{Root: "/data"}, "out", func(usage.Progress) { cancel(errCancelled) })
+	err := s.scanInChild(ctx, usage.FileSystem{Root: "/data"}, filepath.Join(t.TempDir(), "out"), func(usage.Progress) { cancel(errCancelled) })
 	if !errors.Is(err, errCancelled) {
 		t.Errorf("a cancelled scan ends with %v", err)
 	}
@@ -75,7 +75,7 @@ func TestChildHasNoSecrets(t *testing.T) {
 	t.Setenv("FSTALLY_TOKEN", "secret")
 	t.Setenv("FSTALLY_DATABASE_URL", "postgres://secret")
 	s := scanner(t, `env | grep secret >&2 && exit 1; exit 0`)
-	if err := s.scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, "out", func(usage.Progress) {}); err != nil {
+	if err := s.scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, filepath.Join(t.TempDir(), "out"), func(usage.Progress) {}); err != nil {
 		t.Errorf("the scanner sees %v", err)
 	}
 }

@@ -13,20 +13,28 @@ import (
 // process id and the time the process started, which no later process with the
 // same id shares.
 func Owner() (string, error) {
-	boot, err := bootID()
+	name, err := nameOf(os.Getpid())
 	if err != nil {
 		return "", fmt.Errorf("name this process: %w", err)
+	}
+	return name, nil
+}
+
+// nameOf returns the name of a process of this machine, a zombie too.
+func nameOf(pid int) (string, error) {
+	boot, err := bootID()
+	if err != nil {
+		return "", err
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("name this process: %w", err)
+		return "", err
 	}
-	pid := os.Getpid()
-	started, err := startTime(pid)
+	fields, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", fmt.Errorf("name this process: %w", err)
+		return "", err
 	}
-	return strings.Join([]string{host, boot, strconv.Itoa(pid), started}, "/"), nil
+	return strings.Join([]string{host, boot, strconv.Itoa(pid), fields[19]}, "/"), nil
 }
 
 // gone reports an owner that certainly lives no more: a process of this machine
@@ -61,20 +69,34 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(id)), err
 }
 
-// startTime returns when the process started, in clock ticks since the boot:
-// field 22 of /proc/pid/stat (proc_pid_stat(5)), counted from behind the command
-// name, which may itself hold spaces and parentheses. A zombie has ended.
+// startTime returns when the process started, in clock ticks since the boot. A
+// zombie has ended.
 func startTime(pid int) (string, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	fields, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
+	switch {
+	case err != nil:
 		return "", err
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 {
-		return "", fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields))
-	}
-	if fields[0] == "Z" || fields[0] == "X" {
+	case ended(fields):
 		return "", os.ErrNotExist
 	}
 	return fields[19], nil
 }
+
+// readStat returns the fields of the stat file of a process or a thread from the
+// third one on, its state, so that the 20th is when it started (proc_pid_stat(5)).
+// They are counted from behind the command name, which may itself hold spaces and
+// parentheses.
+func readStat(file string) ([]string, error) {
+	stat, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return nil, fmt.Errorf("read %s: %d fields", file, len(fields))
+	}
+	return fields, nil
+}
+
+// ended reports by its stat file that a process or a thread does nothing any more.
+func ended(fields []string) bool { return fields[0] == "Z" || fields[0] == "X" }

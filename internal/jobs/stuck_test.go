@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 func TestStuckChildIsLeftBehind(t *testing.T) {
 	t.Setenv(beStuck, "1")
 	s := &Supervisor{Scanner: []string{os.Args[0]}, Logger: slog.New(slog.DiscardHandler)}
-	err := s.scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, "out", func(usage.Progress) {})
+	err := s.scanInChild(t.Context(), usage.FileSystem{Root: "/data"}, filepath.Join(t.TempDir(), "out"), func(usage.Progress) {})
 	if err == nil || !strings.Contains(err.Error(), "/data does not answer") {
 		t.Errorf("a scanner that does not end gives %v", err)
 	}
