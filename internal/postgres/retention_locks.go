@@ -27,7 +27,7 @@ const (
 func (p partition) lockKey() int32 {
 	const tierSpan = 10_000_000 // days, far beyond the year 9999
 	days := p.from.Unix() / (24 * 60 * 60)
-	return int32(p.tier)*tierSpan + int32(days) //nolint:gosec // at most 3 x tierSpan
+	return int32(p.tier)*tierSpan + int32(days)
 }
 
 // holdPartition reports whether details of that tier and day can be stored, and if
@@ -57,10 +57,10 @@ func holdPartition(ctx context.Context, tx pgx.Tx, t Tier, day time.Time) (bool,
 	return whole == len(detailTables()), nil
 }
 
-// errWait is why a partition is left for the next run; the text is for the log.
-type errWait string
+// waitError is why a partition is left for the next run; the text is for the log.
+type waitError string
 
-func (e errWait) Error() string { return string(e) }
+func (e waitError) Error() string { return string(e) }
 
 // olderTransactions are those that began before now, by virtual transaction id,
 // which a transaction has from its beginning, before its snapshot, and shows to
@@ -74,7 +74,7 @@ const olderTransactions = `
 		AND a.usesysid IS NOT NULL -- autovacuum has none, and reads no details`
 
 // awaitOlder waits until every transaction that began before it is over: only then
-// does everybody know what was committed before. errWait after the deadline.
+// does everybody know what was committed before. waitError after the deadline.
 func awaitOlder(ctx context.Context, conn *pgx.Conn, deadline time.Time) error {
 	older, err := all(ctx, conn, pgx.RowTo[string], olderTransactions)
 	if err != nil {
@@ -91,7 +91,7 @@ func awaitOlder(ctx context.Context, conn *pgx.Conn, deadline time.Time) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return errWait("a transaction that may still read it has been open for long")
+			return waitError("a transaction that may still read it has been open for long")
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return err

@@ -93,6 +93,9 @@ func (s *Store) thinOut(ctx context.Context, today time.Time, adjust func(*thinn
 		adjust(&t.thinningLimits)
 		err = t.run(ctx, dateOf(today, s.location))
 	}
+	if err == nil { // at once: the end of a connection takes the server a moment
+		_, err = conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`)
+	}
 	if err != nil {
 		return t.thinned, fmt.Errorf("thin out old scans: %w", explainUnavailable(err))
 	}
@@ -140,7 +143,7 @@ func (t *thinning) run(ctx context.Context, today time.Time) error {
 	for i, suffix := range due {
 		p := found[suffix][0].partition
 		err := t.dropPartition(ctx, p, retention.past(p, today), found[suffix])
-		if wait := errWait(""); errors.As(err, &wait) { // as would the others
+		if wait := waitError(""); errors.As(err, &wait) { // as would the others
 			t.thinned.Postponed, t.thinned.Why = t.thinned.Postponed+len(due)-i, wait.Error()
 			t.log.WarnContext(ctx, "old details wait for the next run",
 				"partition", suffix, "why", wait.Error(), "partitions", t.thinned.Postponed)
@@ -178,7 +181,7 @@ func (t *thinning) dropPartition(ctx context.Context, p partition, past bool, ta
 			t.log.InfoContext(ctx, "dropped old details", "partition", p.suffix, "scans", scans)
 		}
 	}
-	if err != nil && !errors.As(err, new(errWait)) {
+	if err != nil && !errors.As(err, new(waitError)) {
 		return err // the session ends, and its locks with it
 	}
 	_, unlocked := t.conn.Exec(ctx, `SELECT pg_advisory_unlock($1::integer, $2)`, partitionLocks, p.lockKey())
@@ -233,7 +236,7 @@ func (t *thinning) dropTable(ctx context.Context, table foundPartition) error {
 			return err
 		}
 		if attempt == t.attempts {
-			return errWait("others use its tables without a break")
+			return waitError("others use its tables without a break")
 		}
 		if !t.concurrently { // readers have waited behind: let them pass
 			if err := sleep(ctx, 10*t.lockTimeout); err != nil {
@@ -256,8 +259,9 @@ func (t *thinning) dropStepwise(ctx context.Context, table foundPartition) error
 		if i < 0 {
 			return nil
 		}
-		if err := t.step(ctx, found[table.suffix][i]); err != nil {
-			return err
+		next := found[table.suffix][i]
+		if err := t.step(ctx, next); err != nil || next.state == detached {
+			return err // an import may make it anew, which is then the next run's
 		}
 	}
 }
@@ -289,14 +293,14 @@ func (t *thinning) step(ctx context.Context, table foundPartition) error {
 	return err
 }
 
-// betweenBackups runs do while no backup is made; errWait where one is.
+// betweenBackups runs do while no backup is made; waitError where one is.
 func (t *thinning) betweenBackups(ctx context.Context, do func() error) error {
 	free, err := tryLock(ctx, t.conn, droppingLock)
 	if err != nil {
 		return err
 	}
 	if !free {
-		return errWait("a backup is being made")
+		return waitError("a backup is being made")
 	}
 	return errors.Join(do(), unlock(ctx, t.conn, droppingLock))
 }
