@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -36,46 +32,14 @@ type member struct {
 	dataDir string
 	args    []string
 	program *program // the one that runs
-	all     []*program
 }
 
 // start starts it and waits until it is ready.
 func (m *member) start() {
 	m.t.Helper()
-	p := &program{t: m.t, dataDir: m.dataDir, ended: make(chan struct{})}
-	p.cmd = command(context.Background(), m.t, m.dataDir, m.args...) //nolint:usetesting // it ends in a cleanup, after the context of the test
-	p.cmd.Env = append(p.cmd.Env, "FSTALLY_DATABASE_URL="+m.url, "FSTALLY_RETRY_AFTER=1s", "FSTALLY_ATTEMPTS=20")
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, in := io.Pipe()
-	p.cmd.Stdout, p.cmd.Stderr = in, in
-	if err := p.cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
-	var once sync.Once
-	ready := make(chan string)
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			p.mu.Lock()
-			_, _ = fmt.Fprintln(&p.output, lines.Text())
-			p.mu.Unlock()
-			if _, address, ok := strings.Cut(lines.Text(), " is ready"); ok {
-				once.Do(func() { ready <- strings.TrimPrefix(address, ": ") })
-			}
-		}
-	}()
-	go func() {
-		_ = p.cmd.Wait()
-		_ = in.Close()
-		close(p.ended)
-	}()
-	m.program = p
-	m.all = append(m.all, p)
-	select {
-	case address := <-ready:
-		p.base, p.token, _ = strings.Cut(address, "/?token=")
-	case <-p.ended:
-		m.t.Fatalf("fstally %q ended before it was ready:\n%s", m.args, p.output.Bytes())
-	}
+	m.program = launch(m.t, m.dataDir, func(cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, "FSTALLY_DATABASE_URL="+m.url, "FSTALLY_RETRY_AFTER=1s", "FSTALLY_ATTEMPTS=20")
+	}, m.args...)
 }
 
 // gauge returns a value of /metrics.
@@ -120,17 +84,6 @@ func TestFleet(t *testing.T) {
 	for _, m := range fleet[3:] { // which do not migrate
 		m.start()
 	}
-	t.Cleanup(func() {
-		for _, m := range fleet {
-			m.program.stop()
-			for _, p := range m.all {
-				if t.Failed() {
-					t.Logf("fstally %q said:\n%s", m.args, p.output.Bytes())
-				}
-			}
-		}
-	})
-
 	store, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)

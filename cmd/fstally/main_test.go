@@ -99,9 +99,17 @@ func serve(t *testing.T, dataDir string, args ...string) *program {
 // start starts a command that serves and waits until it is ready.
 func start(t *testing.T, dataDir string, args ...string) *program {
 	t.Helper()
+	return launch(t, dataDir, func(*exec.Cmd) {}, append(args, "--listen", "127.0.0.1:0")...)
+}
+
+// launch starts a command that goes on until it is stopped, once prepare has changed
+// what it has to, and waits until it says that it is ready.
+func launch(t *testing.T, dataDir string, prepare func(*exec.Cmd), args ...string) *program {
+	t.Helper()
 	p := &program{t: t, dataDir: dataDir, ended: make(chan struct{})}
-	p.cmd = command(context.Background(), t, dataDir, append(args, "--listen", "127.0.0.1:0")...) //nolint:usetesting // it ends in a cleanup, after the context of the test
+	p.cmd = command(context.Background(), t, dataDir, args...) //nolint:usetesting // it ends in a cleanup, after the context of the test
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	prepare(p.cmd)
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
 	if err := p.cmd.Start(); err != nil {
@@ -114,8 +122,8 @@ func start(t *testing.T, dataDir string, args ...string) *program {
 			p.mu.Lock()
 			_, _ = fmt.Fprintln(&p.output, lines.Text())
 			p.mu.Unlock()
-			if _, address, ok := strings.Cut(lines.Text(), "fstally is ready: "); ok {
-				ready <- address
+			if _, address, ok := strings.Cut(lines.Text(), " is ready"); ok {
+				ready <- strings.TrimPrefix(address, ": ")
 			}
 		}
 	}()
@@ -129,7 +137,7 @@ func start(t *testing.T, dataDir string, args ...string) *program {
 		if t.Failed() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			t.Logf("fstally said:\n%s", p.output.Bytes())
+			t.Logf("fstally %q said:\n%s", args, p.output.Bytes())
 		}
 	})
 	select {
@@ -193,9 +201,10 @@ func (p *program) try(method, path string) (status int, body []byte) {
 
 // scanRow is a scan as the API lists it.
 type scanRow struct {
-	ID     int64
-	State  string
-	Reason string
+	ID      int64
+	State   string
+	Verdict string
+	Reason  string
 }
 
 // scans lists the scans of a file system, newest first.
@@ -215,6 +224,21 @@ func (p *program) scan(fs string, id int64) scanRow {
 		}
 	}
 	return scanRow{}
+}
+
+// scanNow scans a file system and returns the scan when it has ended.
+func (p *program) scanNow(fs string) scanRow {
+	p.t.Helper()
+	status, body := p.try(http.MethodPost, "/api/v1/filesystems/"+fs+"/scans")
+	var queued scanRow
+	if err := json.Unmarshal(body, &queued); err != nil || status != http.StatusAccepted {
+		p.t.Fatalf("start a scan: %d %s", status, body)
+	}
+	await(p.t, "scanned", func() bool {
+		state := p.scan(fs, queued.ID).State
+		return state != "queued" && state != "running"
+	})
+	return p.scan(fs, queued.ID)
 }
 
 // await waits until something is so.

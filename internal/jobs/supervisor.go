@@ -100,7 +100,7 @@ func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
 	log.InfoContext(ctx, "scan started")
 	err := s.scanAndImport(ctx, scan)
 	if err == nil {
-		log.InfoContext(ctx, "scan published")
+		log.InfoContext(ctx, "scan stored")
 		return nil
 	}
 	state := usage.Failed
