@@ -99,6 +99,10 @@ func (c webFlags) serve(
 	supervisor.Housekeeping = true
 	supervisor.Tasks = []func(context.Context) error{
 		func(ctx context.Context) error { return d.PreparePartitions(ctx, time.Now()) },
+		func(ctx context.Context) error {
+			_, err := d.ThinOut(ctx, time.Now())
+			return err
+		},
 	}
 	if err := supervisor.Recover(ctx); err != nil { // before new scans are queued
 		return err

@@ -29,9 +29,8 @@ func (s *Store) WorkerGrants(ctx context.Context, role string) (string, error) {
 	grant("UPDATE (current_scan_id, fs_type, identity)", in, "filesystem")
 	grant("SELECT, INSERT, UPDATE", in, "scan", "category", "file_type", "fileset", "identity", "path")
 	grant("INSERT", in, append(detailTables(), "scan_error", "scan_skipped", "marginal", "size_total")...)
-	grant("SELECT, INSERT, UPDATE, DELETE", QueueSchema,
-		"river_job", "river_queue", "river_client", "river_client_queue", "river_leader", "river_notification")
-	grant("SELECT", QueueSchema, "river_migration")
+	fmt.Fprintf(&sql, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s;\n", QueueSchema, to)
+	fmt.Fprintf(&sql, "REVOKE INSERT, UPDATE, DELETE ON %s.river_migration FROM %s;\n", QueueSchema, to)
 	fmt.Fprintf(&sql, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA %s TO %s;\n", QueueSchema, to)
 	return sql.String(), nil
 }
