@@ -48,3 +48,15 @@ func (s *site) acceptScan(r *http.Request) (answer, error) {
 	}
 	return answer{redirect: scanPath(id)}, nil
 }
+
+// rejectScan says of a suspect scan that it is not to be believed, and leads to its page.
+func (s *site) rejectScan(r *http.Request) (answer, error) {
+	id, err := scanID(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := s.Scans.RejectScan(r.Context(), Scope(r.Context()), id); err != nil {
+		return answer{}, fmt.Errorf("reject scan %d: %w", id, err)
+	}
+	return answer{redirect: scanPath(id)}, nil
+}

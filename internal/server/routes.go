@@ -49,11 +49,23 @@ func (s *site) routes() (http.Handler, error) {
 		r.Get("/fs/{fs}/history", s.page(s.timeline))
 		r.Get("/fs/{fs}/scans", s.page(s.scans))
 		r.Post("/fs/{fs}/scan", s.page(s.startScan))
+		r.Get("/fs/{fs}/schedule", s.page(s.schedule))
+		r.Post("/fs/{fs}/schedule", s.page(s.setSchedule))
+		r.Post("/fs/{fs}/schedule/remove", s.page(s.removeSchedule))
+		r.Get("/fs/{fs}/settings", s.page(s.fsSettings))
+		r.Post("/fs/{fs}/settings", s.page(s.setFSSettings))
+		r.Post("/fs/{fs}/settings/remove", s.page(s.removeFileSystem))
 
 		r.Get("/scans/{id}", s.page(s.scan))
 		r.Get("/scans/{id}/progress", s.page(s.progress))
 		r.Post("/scans/{id}/cancel", s.page(s.cancelScan))
 		r.Post("/scans/{id}/accept", s.page(s.acceptScan))
+		r.Post("/scans/{id}/reject", s.page(s.rejectScan))
+
+		r.Get("/schedules", s.page(s.schedules))
+		r.Get("/settings", s.page(s.settings))
+		r.Post("/settings/add", s.page(s.addFileSystem))
+		r.Post("/settings/retention", s.page(s.setRetention))
 
 		r.Get(component.ReferencePath, s.page(s.reference))
 		r.Mount(apiPrefix, s.API)
@@ -65,5 +77,5 @@ func (s *site) routes() (http.Handler, error) {
 // firstSegments are the first parts of the addresses above, which no base path
 // may begin with: it could not be told from them.
 func firstSegments() []string {
-	return []string{"healthz", "readyz", "static", "login", "users", "fs", "scans", "api", "metrics"}
+	return []string{"healthz", "readyz", "static", "login", "users", "fs", "scans", "schedules", "settings", "api", "metrics"}
 }

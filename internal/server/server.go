@@ -37,19 +37,35 @@ type Reader interface {
 	) ([]usage.BucketRow, error)
 }
 
-// Scans starts and stops scans. An error that has a method Conflict() bool says
-// that this does not fit the state of things; one that has BusyScan() int64, that
-// a scan of the file system is queued or running already.
+// Scans starts and stops scans, and sets what is scanned, when and how. An error that
+// has a method Conflict() bool says that this does not fit the state of things; one that
+// has BusyScan() int64, that a scan of the file system is queued or running already.
 type Scans interface {
 	QueueScan(ctx context.Context, fileSystemID int64) (usage.Scan, error)
 	CancelScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
 	AcceptScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+	RejectScan(ctx context.Context, scope usage.Scope, scanID int64) (usage.Scan, error)
+
+	AddFileSystem(ctx context.Context, fs usage.FileSystem) (usage.FileSystem, error)
+	UpdateFileSystem(ctx context.Context, fs usage.FileSystem) error
+	RemoveFileSystem(ctx context.Context, id int64) error
+	SetSchedule(ctx context.Context, schedule usage.Schedule) error
+	RemoveSchedule(ctx context.Context, fileSystemID int64) error
+}
+
+// Retention keeps how long details are kept. SetRetention refuses what
+// usage.Retention.Validate refuses.
+type Retention interface {
+	Retention(ctx context.Context) (usage.Retention, error)
+	SetRetention(ctx context.Context, r usage.Retention) error
 }
 
 // Config is what the site is made of.
 type Config struct {
 	Reader Reader
 	Scans  Scans
+	// Retention may be nil: the pages then say nothing of it.
+	Retention Retention
 	// API is package api's, with Scope as its own.
 	API API
 	// Token opens the site. One of less than 16 characters is warned of.
@@ -67,6 +83,10 @@ type Config struct {
 	Clock    func() time.Time
 	Logger   *slog.Logger
 	Version  string // of the program
+	Schema   int64  // version of the store's tables; 0 where it is not known
+	// Stopping ends streams of events, which would keep a server from stopping; nil
+	// for never.
+	Stopping <-chan struct{}
 }
 
 // minToken is the length from which a token is not guessed.

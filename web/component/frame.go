@@ -22,6 +22,10 @@ const (
 	Files    Section = "files"
 	History  Section = "history"
 	Scans    Section = "scans"
+
+	// Of the whole site; each has a part for a file system, too.
+	Schedules Section = "schedules"
+	Settings  Section = "settings"
 )
 
 // navigated is how many file systems the navigation lists at most.
@@ -101,7 +105,10 @@ func (f Frame) URL(path string, params url.Values) string {
 // SectionPath returns the path of a section of the shown file system, below the
 // base path.
 func (f Frame) SectionPath(s Section) string {
-	if f.FileSystem == nil || s == Overview {
+	switch {
+	case s == Schedules, s == Settings:
+		return "/" + string(s)
+	case f.FileSystem == nil, s == Overview:
 		return "/"
 	}
 	return "/fs/" + url.PathEscape(f.FileSystem.Name) + "/" + string(s)
@@ -111,7 +118,7 @@ func (f Frame) SectionPath(s Section) string {
 // a name and a value set further parameters.
 func (f Frame) SectionURL(s Section, pairs ...string) string {
 	params := url.Values{}
-	if scan := f.State.Get("scan"); scan != "" {
+	if scan := f.State.Get("scan"); scan != "" && s != Schedules && s != Settings {
 		params.Set("scan", scan)
 	}
 	return f.URL(f.SectionPath(s), with(params, pairs))
@@ -204,6 +211,17 @@ func (f Frame) ProgressURL(id int64) string {
 	return f.URL("/scans/"+strconv.FormatInt(id, 10)+"/progress", nil)
 }
 
+// EventsURL returns the address of a scan's progress as a stream of events.
+func (f Frame) EventsURL(id int64) string {
+	return f.URL("/scans/"+strconv.FormatInt(id, 10)+"/events", nil)
+}
+
+// SchedulePath returns the path of the schedule of a file system, below the base path.
+func SchedulePath(fs string) string { return "/fs/" + url.PathEscape(fs) + "/schedule" }
+
+// SettingsPath returns the path of the settings of a file system, below the base path.
+func SettingsPath(fs string) string { return "/fs/" + url.PathEscape(fs) + "/settings" }
+
 // ScanNowURL returns the address that starts a scan of the shown file system.
 func (f Frame) ScanNowURL() string {
 	return f.URL("/fs/"+url.PathEscape(f.FileSystem.Name)+"/scan", nil)
@@ -220,7 +238,12 @@ func (f Frame) elsewhere(fs usage.FileSystem) string {
 	there := f
 	there.FileSystem, there.Path = &fs, ""
 	there.State = with(nil, []string{"by", f.State.Get("by")})
-	if f.Section == "" || f.Section == Overview {
+	switch {
+	case f.Section == Schedules && f.FileSystem != nil:
+		there.Path, there.State = SchedulePath(fs.Name), nil
+	case f.Section == Settings && f.FileSystem != nil:
+		there.Path, there.State = SettingsPath(fs.Name), nil
+	case f.Section == "", f.Section == Overview, f.Section == Schedules, f.Section == Settings:
 		there.Section, there.State = Capacity, nil
 	}
 	return there.Here()
@@ -248,7 +271,9 @@ func (f Frame) fields(without string) [][2]string {
 }
 
 // hasNavigation reports a page from which there is somewhere to go.
-func (f Frame) hasNavigation() bool { return f.FileSystem != nil || len(f.FileSystems) > 0 }
+func (f Frame) hasNavigation() bool {
+	return f.FileSystem != nil || len(f.FileSystems) > 0 || f.Section == Settings || f.Section == Schedules
+}
 
 // MeasureURL returns the address of this page by another of its measures.
 func (f Frame) MeasureURL(m usage.Measure) string {
