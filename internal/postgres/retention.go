@@ -11,49 +11,9 @@ import (
 	"fstally/internal/usage"
 )
 
-// Retention says for how many days after its day the details of a scan are kept
-// (tables usage, size_histogram, age_histogram and directory); 0 is for ever. What
-// is not a detail is always kept for ever: totals, marginals, the fine histogram of
-// the whole scan, the verdict. So are the details of the scan that a file system
-// shows, however old it is.
-type Retention struct {
-	NightlyDays int
-	WeeklyDays  int // of the first published scan of an ISO week
-	MonthlyDays int // of the first published scan of a month
-}
-
 // DefaultRetention holds until somebody sets another: two months of nights, a year
 // and a month of weeks, all months.
-func DefaultRetention() Retention { return Retention{NightlyDays: 60, WeeklyDays: 400} }
-
-// maxRetentionDays is a century: more is for ever.
-const maxRetentionDays = 36525
-
-// Validate refuses what makes no sense: days below 0 or above a century, and a week
-// that goes before its nights, or a month before its weeks.
-func (r Retention) Validate() error {
-	for _, t := range []Tier{Nightly, Weekly, Monthly} {
-		if days := r.days(t); days < 0 || days > maxRetentionDays {
-			return fmt.Errorf("details of %s scans cannot be kept for %d days: use 0 for ever, or 1 to %d",
-				t, days, maxRetentionDays)
-		}
-	}
-	for _, t := range []Tier{Weekly, Monthly} {
-		shorter, longer := r.days(t-1), r.days(t)
-		if longer != 0 && (shorter == 0 || shorter > longer) {
-			return fmt.Errorf("details of %s scans cannot be kept longer than those of %s ones (%s and %s)",
-				t-1, t, daysText(shorter), daysText(longer))
-		}
-	}
-	return nil
-}
-
-func daysText(days int) string {
-	if days == 0 {
-		return "for ever"
-	}
-	return fmt.Sprintf("%d days", days)
-}
+func DefaultRetention() usage.Retention { return usage.Retention{NightlyDays: 60, WeeklyDays: 400} }
 
 // String returns the word of the tier.
 func (t Tier) String() string {
@@ -67,38 +27,40 @@ func (t Tier) String() string {
 	}
 }
 
-func (r Retention) days(t Tier) int {
+// keptDays returns for how many days the details of a tier's scans are kept.
+func keptDays(r usage.Retention, t Tier) int {
 	return [...]int{Nightly: r.NightlyDays, Weekly: r.WeeklyDays, Monthly: r.MonthlyDays}[t]
 }
 
 // past reports whether every day of the partition is older than its tier is kept,
 // on that date.
-func (r Retention) past(p partition, today time.Time) bool {
-	days := r.days(p.tier)
+func (p partition) past(r usage.Retention, today time.Time) bool {
+	days := keptDays(r, p.tier)
 	return days > 0 && !p.to.AddDate(0, 0, days).After(today)
 }
 
-// Retention returns how long details are kept.
-func (s *Store) Retention(ctx context.Context) (Retention, error) {
+// Retention returns how long details are kept: what is in tables usage, size_histogram,
+// age_histogram and directory.
+func (s *Store) Retention(ctx context.Context) (usage.Retention, error) {
 	r, err := readRetention(ctx, s.pool)
 	return r, explainUnavailable(err)
 }
 
-func readRetention(ctx context.Context, q querier) (Retention, error) {
+func readRetention(ctx context.Context, q querier) (usage.Retention, error) {
 	const sql = `SELECT nightly_days, weekly_days, monthly_days FROM retention`
-	r, err := one(ctx, q, pgx.RowToStructByPos[Retention], sql)
+	r, err := one(ctx, q, pgx.RowToStructByPos[usage.Retention], sql)
 	switch {
 	case errors.Is(err, usage.ErrNotFound):
 		return DefaultRetention(), nil
 	case err != nil:
-		return Retention{}, fmt.Errorf("read how long details are kept: %w", err)
+		return usage.Retention{}, fmt.Errorf("read how long details are kept: %w", err)
 	}
 	return r, nil
 }
 
 // SetRetention sets how long details are kept. The next ThinOut acts on it; what is
 // gone does not come back.
-func (s *Store) SetRetention(ctx context.Context, r Retention) error {
+func (s *Store) SetRetention(ctx context.Context, r usage.Retention) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}

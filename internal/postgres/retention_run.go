@@ -135,14 +135,14 @@ func (t *thinning) run(ctx context.Context, today time.Time) error {
 	}
 	due := slices.DeleteFunc(slices.Collect(maps.Keys(found)), func(suffix string) bool {
 		tables := found[suffix]
-		return !retention.past(tables[0].partition, today) && !leftOver(tables)
+		return !tables[0].past(retention, today) && !leftOver(tables)
 	})
 	slices.SortFunc(due, func(a, b string) int {
 		return cmp.Or(found[a][0].to.Compare(found[b][0].to), cmp.Compare(a, b))
 	})
 	for i, suffix := range due {
 		p := found[suffix][0].partition
-		err := t.dropPartition(ctx, p, retention.past(p, today), found[suffix])
+		err := t.dropPartition(ctx, p, p.past(retention, today), found[suffix])
 		if wait := waitError(""); errors.As(err, &wait) { // as would the others
 			t.thinned.Postponed, t.thinned.Why = t.thinned.Postponed+len(due)-i, wait.Error()
 			t.log.WarnContext(ctx, "old details wait for the next run",

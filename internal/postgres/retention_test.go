@@ -30,7 +30,10 @@ func TestRetentionIsKept(t *testing.T) {
 	if err != nil || got != postgres.DefaultRetention() {
 		t.Errorf("before it is set: %+v, %v", got, err)
 	}
-	for _, want := range []postgres.Retention{{NightlyDays: 30, WeeklyDays: 365, MonthlyDays: 3650}, {NightlyDays: 7}} {
+	if err := got.Validate(); err != nil {
+		t.Errorf("the default: %v", err)
+	}
+	for _, want := range []usage.Retention{{NightlyDays: 30, WeeklyDays: 365, MonthlyDays: 3650}, {NightlyDays: 7}} {
 		if err := f.SetRetention(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -38,30 +41,8 @@ func TestRetentionIsKept(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
-	if err := f.SetRetention(t.Context(), postgres.Retention{NightlyDays: -1}); err == nil {
+	if err := f.SetRetention(t.Context(), usage.Retention{NightlyDays: -1}); err == nil {
 		t.Error("days below 0 are taken")
-	}
-}
-
-func TestRetentionIsValidated(t *testing.T) {
-	for r, ok := range map[postgres.Retention]bool{
-		{}:                          true,
-		postgres.DefaultRetention(): true,
-		{1, 1, 1}:                   true,
-		{60, 0, 0}:                  true,
-		{60, 400, 36525}:            true,
-		{60, 400, 36526}:            false,
-		{-1, 0, 0}:                  false,
-		{0, 0, -5}:                  false,
-		{60, 59, 0}:                 false, // a week before its nights
-		{60, 400, 399}:              false,
-		{0, 400, 0}:                 false, // nights for ever, weeks not
-		{60, 0, 400}:                false,
-		{NightlyDays: 0, WeeklyDays: 0, MonthlyDays: 9}: false,
-	} {
-		if err := r.Validate(); (err == nil) != ok {
-			t.Errorf("%+v: %v", r, err)
-		}
 	}
 }
 
@@ -110,7 +91,7 @@ func (f *fixture) thinOut(today string) postgres.Thinned {
 
 func (f *fixture) retain(nightly, weekly, monthly int) {
 	f.t.Helper()
-	r := postgres.Retention{NightlyDays: nightly, WeeklyDays: weekly, MonthlyDays: monthly}
+	r := usage.Retention{NightlyDays: nightly, WeeklyDays: weekly, MonthlyDays: monthly}
 	if err := f.SetRetention(f.t.Context(), r); err != nil {
 		f.t.Fatal(err)
 	}

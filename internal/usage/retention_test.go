@@ -20,6 +20,8 @@ func TestRetention(t *testing.T) {
 		{usage.Retention{NightlyDays: -1}, usage.SettingNightlyDays, "0 for ever"},
 		{usage.Retention{MonthlyDays: usage.MaxRetentionDays + 1}, usage.SettingMonthlyDays, "36526 days"},
 		{usage.Retention{NightlyDays: 60, WeeklyDays: 30}, usage.SettingWeeklyDays, "60 days and 30 days"},
+		{usage.Retention{NightlyDays: 60, WeeklyDays: 400, MonthlyDays: 399}, usage.SettingMonthlyDays, "400 days and 399 days"},
+		{usage.Retention{WeeklyDays: 400}, usage.SettingWeeklyDays, "for ever and 400 days"},
 		{usage.Retention{NightlyDays: 60, MonthlyDays: 90}, usage.SettingMonthlyDays, "for ever and 90 days"},
 	} {
 		problems := usage.SettingProblems(tc.bad.Validate())
