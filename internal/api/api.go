@@ -31,6 +31,7 @@ type Reader interface {
 	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
 	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
 	Schedules(ctx context.Context, scope usage.Scope) ([]usage.Schedule, error)
+	Retention(ctx context.Context) (usage.Retention, error)
 	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
 	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
 	UsageOf(
@@ -56,12 +57,15 @@ type Scans interface {
 	RemoveFileSystem(ctx context.Context, id int64) error
 	SetSchedule(ctx context.Context, schedule usage.Schedule) error
 	RemoveSchedule(ctx context.Context, fileSystemID int64) error
+	SetRetention(ctx context.Context, r usage.Retention) error
 }
 
 // Config is what the API is made of.
 type Config struct {
 	Reader Reader
 	Scans  Scans
+	// Uploads takes results of other hosts; nil where none are taken.
+	Uploads Uploads
 	// Scope returns what the caller of a request may see.
 	Scope func(context.Context) usage.Scope
 	// Base is the site's base path, such as "/fstally"; "" for the root.
@@ -100,7 +104,9 @@ func New(config Config) (*Handler, error) {
 	a.registerHistory()
 	a.registerHistogram()
 	a.registerScans()
+	a.registerUploads()
 	a.registerSchedules()
+	a.registerRetention()
 	a.registerUsers()
 
 	document, err := json.Marshal(a.huma.OpenAPI())
@@ -172,6 +178,7 @@ const (
 	groupUsage       = "Usage"
 	groupHistory     = "History"
 	groupScans       = "Scans"
+	groupUploads     = "Uploads"
 	groupSchedules   = "Schedules"
 )
 
@@ -181,6 +188,7 @@ func groups() []*huma.Tag {
 		{Name: groupUsage, Description: "Who and what uses the space and the files, as of one scan."},
 		{Name: groupHistory, Description: "How it came to be so."},
 		{Name: groupScans, Description: "What was scanned and how far it can be believed; starting and stopping scans."},
+		{Name: groupUploads, Description: "How results that were scanned elsewhere get here, over links that break."},
 		{Name: groupSchedules, Description: "When file systems are scanned by themselves."},
 	}
 }

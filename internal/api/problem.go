@@ -36,6 +36,10 @@ func problemMeaning(status int) string {
 		return "There is no such file system or scan that the caller may see, or the scan has no numbers."
 	case http.StatusConflict:
 		return "It does not fit the state of things: a scan is queued or running already, or has ended, or the name is taken."
+	case http.StatusTooManyRequests:
+		return "As many uploads are under way as there may be: try again when one has ended."
+	case http.StatusInsufficientStorage:
+		return "The disk of the server has no room for it. What was sent is kept: go on when there is room."
 	case http.StatusRequestEntityTooLarge:
 		return "The body is larger than anything that has a meaning here."
 	case http.StatusUnsupportedMediaType:

@@ -48,7 +48,9 @@ func (s *site) observe(next http.Handler) http.Handler {
 		if status == 0 {
 			status = http.StatusOK
 		}
-		s.metrics.count(r.Method, route, status, took)
+		if route != eventsRoute { // which answers as long as a scan runs
+			s.metrics.count(r.Method, route, status, took)
+		}
 		level := slog.LevelDebug // who wants each request, has a proxy or asks for it
 		if status >= http.StatusBadRequest && route != "/readyz" {
 			level = slog.LevelInfo
@@ -129,9 +131,14 @@ func (s *site) stripBase(next http.Handler) http.Handler {
 	})
 }
 
-// limits bounds time and body of a request.
+// limits bounds time and body of a request. A piece of an upload is bounded by the
+// upload, and by the time that the API gives its bytes.
 func limits(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, apiPrefix+"/uploads/") {
+			next.ServeHTTP(w, r)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 		defer cancel()
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
