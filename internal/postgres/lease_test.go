@@ -208,7 +208,7 @@ func TestClaimsOfWorkers(t *testing.T) {
 	}
 }
 
-func TestClaimsAreExclusive(t *testing.T) {
+func TestClaimsAreExclusive(t *testing.T) { // C097
 	f := newFixture(t)
 	const n = 8
 	for i := range n {

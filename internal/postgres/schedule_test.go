@@ -75,6 +75,27 @@ func told(made []usage.Scan) []string {
 	return list
 }
 
+// C109: a server that is restarted over every night still has every night.
+func TestRestartedOverTheNight(t *testing.T) {
+	f := newFixture(t)
+	f.plan("nightly 02:00", "UTC", time.Hour)
+	var got []string
+	for day := 1; day <= 8; day++ {
+		for _, minute := range []int{1*60 + 59, 2*60 + 5, 2*60 + 6} {
+			at := time.Date(2026, 6, day, 0, minute, 0, 0, time.UTC)
+			got = append(got, told(f.dispatch(at))...)
+		}
+	}
+	var want []string
+	for day := 1; day <= 8; day++ { // the first look, before the first night, only learns when
+		want = append(want, fmt.Sprintf("06-%02d 02:00 queued", day))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// C112: a clock that was wrong and is corrected neither doubles nor loses a night.
 func TestDispatch(t *testing.T) {
 	f := newFixture(t)
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 6, day, hour, minute, 0, 0, time.UTC) }

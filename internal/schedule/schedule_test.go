@@ -59,7 +59,8 @@ func TestOncePerDate(t *testing.T) {
 	}
 }
 
-// Occurrences show the time of the plan, but for times that do not exist.
+// Occurrences show the time of the plan, but for times that do not exist (cases C105,
+// C106, C108).
 func TestJumps(t *testing.T) {
 	for _, tc := range []struct{ zone, plan, after, want string }{
 		{"Europe/Prague", "nightly 02:30", "2026-03-28T12:00:00+01:00", "2026-03-29T03:00:00+02:00"}, // put forward
