@@ -15,10 +15,10 @@ import (
 	"fstally/internal/usage"
 )
 
-// recordsFolder of the spool folder, beside the results, says which processes scan: a file per file
+// recordsFolder of the spool folder says which processes scan: a file per file
 // system, which is there from the start of a scanner until its end. What survives
 // the program that wrote it is how the next one knows of a scanner that hangs.
-const recordsFolder = ".scanners"
+const recordsFolder = "scanners"
 
 // stuckPatience is how long a scanner that is still there is waited for before
 // another one is started: after a cancel or a crash of its supervisor it is about
@@ -123,17 +123,26 @@ func (r record) put(at running) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
-		return err
-	}
 	half := r.path + ".new"
-	if err := os.WriteFile(half, data, 0o600); err != nil {
-		return err
+	for {
+		if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+			return err
+		}
+		err := os.WriteFile(half, data, 0o600)
+		if errors.Is(err, fs.ErrNotExist) { // another scan removed the folder, which was empty
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return os.Rename(half, r.path)
 	}
-	return os.Rename(half, r.path)
 }
 
-func (r record) remove() { _ = os.Remove(r.path) }
+func (r record) remove() {
+	_ = os.Remove(r.path)
+	_ = os.Remove(filepath.Dir(r.path)) // fails unless it is empty
+}
 
 // lives reports whether a thread of the process is left. Other than gone, which is
 // about processes that do something, it does not take one for ended whose first
