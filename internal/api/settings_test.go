@@ -150,6 +150,9 @@ func TestBadSettings(t *testing.T) {
 		{http.MethodGet, "/schedules/preview?plan=every+6h&zone=", "", refusal{422, "query.zone"}},
 		{http.MethodGet, "/schedules/preview?plan=every+6h&zone=UTC&n=0", "", refusal{422, "query.n"}},
 		{http.MethodGet, "/schedules/preview?zone=UTC", "", refusal{422, "query.plan"}},
+		{http.MethodPut, "/retention", `{"nightly_days":-1,"weekly_days":0,"monthly_days":0}`, refusal{422, "body.nightly_days"}},
+		{http.MethodPut, "/retention", `{"nightly_days":60,"weekly_days":30,"monthly_days":0}`, refusal{422, "body.weekly_days"}},
+		{http.MethodPut, "/retention", `{"nightly_days":60,"weekly_days":90}`, refusal{422, "body"}},
 		{http.MethodPost, "/scans/4711/reject", "", refusal{404, "path.id"}},
 	} {
 		w := send(t, h, tc.method, tc.path, tc.body)
@@ -220,6 +223,18 @@ func TestSchedule(t *testing.T) {
 	got := get[answer](t, h, "/schedules/preview?n=1&plan=weekly+sun+02:30&zone=Australia/Lord_Howe")
 	if diff := cmp.Diff([]string{"2026-12-06T02:30:00+11:00"}, got.Upcoming); diff != "" {
 		t.Errorf("preview (-want +got):\n%s", diff)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	s := example()
+	h := serve(t, s)
+	w := send(t, h, http.MethodPut, "/retention", `{"nightly_days":30,"weekly_days":365,"monthly_days":0}`)
+	if w.Code != http.StatusOK || s.Kept != (usage.Retention{NightlyDays: 30, WeeklyDays: 365}) {
+		t.Errorf("set = %d %s, kept %+v", w.Code, w.Body, s.Kept)
+	}
+	if got := do(t, h, http.MethodGet, "/retention").Body.String(); got != w.Body.String() {
+		t.Errorf("set to %s, which is told as %s", w.Body, got)
 	}
 }
 

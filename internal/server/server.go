@@ -25,6 +25,7 @@ type Reader interface {
 	Neighbours(ctx context.Context, scope usage.Scope, scan usage.Scan) (previous, next int64, err error)
 	ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time) (usage.Scan, error)
 	Schedules(ctx context.Context, scope usage.Scope) ([]usage.Schedule, error)
+	Retention(ctx context.Context) (usage.Retention, error)
 	QueueDepth(ctx context.Context) (queued, running int64, err error)
 	ScanProblems(ctx context.Context, scope usage.Scope, scanID int64) ([]usage.ScanError, []usage.Skipped, error)
 	Usage(ctx context.Context, scope usage.Scope, q usage.Query) (usage.Table, error)
@@ -51,12 +52,6 @@ type Scans interface {
 	RemoveFileSystem(ctx context.Context, id int64) error
 	SetSchedule(ctx context.Context, schedule usage.Schedule) error
 	RemoveSchedule(ctx context.Context, fileSystemID int64) error
-}
-
-// Retention keeps how long details are kept. SetRetention refuses what
-// usage.Retention.Validate refuses.
-type Retention interface {
-	Retention(ctx context.Context) (usage.Retention, error)
 	SetRetention(ctx context.Context, r usage.Retention) error
 }
 
@@ -64,8 +59,6 @@ type Retention interface {
 type Config struct {
 	Reader Reader
 	Scans  Scans
-	// Retention may be nil: the pages then say nothing of it.
-	Retention Retention
 	// API is package api's, with Scope as its own.
 	API API
 	// Token opens the site. One of less than 16 characters is warned of.
@@ -118,6 +111,7 @@ func (c *Config) validate() error {
 type site struct {
 	Config
 	metrics *metrics
+	watches watches
 }
 
 // New returns the handler of the whole site.

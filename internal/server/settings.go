@@ -36,13 +36,11 @@ func (s *site) settingsModel(r *http.Request) (model page.Settings, err error) {
 	if model.FileSystems, err = s.Reader.FileSystems(ctx, Scope(ctx)); err != nil {
 		return model, fmt.Errorf("list file systems: %w", err)
 	}
-	if s.Retention != nil {
-		kept, err := s.Retention.Retention(ctx)
-		if err != nil {
-			return model, err
-		}
-		model.Retention = page.NewRetentionForm(kept)
+	kept, err := s.Reader.Retention(ctx)
+	if err != nil {
+		return model, err
 	}
+	model.Retention = page.NewRetentionForm(kept)
 	return model, nil
 }
 
@@ -113,9 +111,6 @@ func (s *site) setRetention(r *http.Request) (answer, error) {
 	if err := r.ParseForm(); err != nil {
 		return answer{}, badForm(err)
 	}
-	if s.Retention == nil {
-		return noPage(r)
-	}
 	form := page.RetentionForm{
 		Nightly: r.PostForm.Get(usage.SettingNightlyDays), Weekly: r.PostForm.Get(usage.SettingWeeklyDays),
 		Monthly: r.PostForm.Get(usage.SettingMonthlyDays), Problems: map[string]string{},
@@ -140,7 +135,7 @@ func (s *site) setRetention(r *http.Request) (answer, error) {
 		model.Retention = &form
 		return answer{content: page.SettingsPage(model), status: http.StatusUnprocessableEntity}, err
 	}
-	if err := s.Retention.SetRetention(r.Context(), kept); err != nil {
+	if err := s.Scans.SetRetention(r.Context(), kept); err != nil {
 		return answer{}, err
 	}
 	s.Logger.InfoContext(r.Context(), "retention set", "nightly_days", kept.NightlyDays, "weekly_days", kept.WeeklyDays,

@@ -122,3 +122,12 @@ func (s *Store) QueueDepth(context.Context) (queued, running int64, err error) {
 	}
 	return queued, running, s.Err
 }
+
+// Retention returns Kept.
+func (s *Store) Retention(context.Context) (usage.Retention, error) { return s.Kept, s.Err }
+
+// SetRetention sets Kept.
+func (s *Store) SetRetention(_ context.Context, r usage.Retention) error {
+	s.Kept = r
+	return s.Err
+}

@@ -24,6 +24,7 @@ type Store struct {
 	Groups   map[uint32]string
 	Named    map[string]string // raw name of a fileset by its raw path
 	Plans    []usage.Schedule
+	Kept     usage.Retention
 	// Err is returned by every method.
 	Err error
 
