@@ -129,21 +129,23 @@ const (
 func testFiles(t *testing.T, content map[string]map[string]packed) {
 	const units, doc = "/usr/lib/systemd/system/", "/usr/share/doc/fstally/"
 	want := map[string]string{
-		"/usr/bin/fstally":                                         "-rwxr-xr-x root:root",
-		units + "fstally.service":                                  file,
-		units + "fstally-scan@.service":                            file,
-		units + "fstally-scan@.timer":                              file,
-		units + "fstally-scan@.service.d/10-private-postgres.conf": file,
-		"/etc/fstally":                                             folder,
-		"/etc/fstally/scan":                                        folder,
-		"/etc/fstally/fstally.env":                                 "-rw------- root:root",
-		doc + "README.md":                                          file,
-		doc + "CHANGELOG.md":                                       file,
-		doc + "THIRD-PARTY-LICENSES.txt":                           file,
-		doc + "examples/fstally-server-scans.conf":                 file,
-		doc + "examples/scan.conf":                                 file,
-		doc + "docs/decode-result.py":                              file,
-		doc + "docs/openapi.json":                                  file,
+		"/usr/bin/fstally":                                           "-rwxr-xr-x root:root",
+		units + "fstally.service":                                    file,
+		units + "fstally-scan@.service":                              file,
+		units + "fstally-scan@.timer":                                file,
+		units + "fstally-scan@.service.d/10-private-postgres.conf":   file,
+		units + "fstally-worker@.service":                            file,
+		units + "fstally-worker@.service.d/10-private-postgres.conf": file,
+		"/etc/fstally":                                               folder,
+		"/etc/fstally/scan":                                          folder,
+		"/etc/fstally/fstally.env":                                   "-rw------- root:root",
+		doc + "README.md":                                            file,
+		doc + "CHANGELOG.md":                                         file,
+		doc + "THIRD-PARTY-LICENSES.txt":                             file,
+		doc + "examples/fstally-server-scans.conf":                   file,
+		doc + "examples/scan.conf":                                   file,
+		doc + "docs/decode-result.py":                                file,
+		doc + "docs/openapi.json":                                    file,
 	}
 	patterns := []string{
 		"docs/*.md", "docs/adr/*.md", "docs/images/capacity-light-wide.webp", "docs/images/files-light-wide.webp",
@@ -238,7 +240,10 @@ func testProgram(t *testing.T, program []byte, built string) {
 
 // testRights: the server has none, the scanner one, and neither can get more.
 func testRights(t *testing.T, files map[string]packed) {
-	for name, want := range map[string]string{"fstally.service": "", "fstally-scan@.service": "CAP_DAC_READ_SEARCH"} {
+	const scanner = "CAP_DAC_READ_SEARCH"
+	for name, want := range map[string]string{
+		"fstally.service": "", "fstally-scan@.service": scanner, "fstally-worker@.service": scanner,
+	} {
 		options, err := unit.DeserializeOptions(bytes.NewReader(files["/usr/lib/systemd/system/"+name].data))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -275,6 +280,7 @@ func testUnits(t *testing.T, files map[string]packed) {
 	}} {
 		step()
 		if got := output(t, "systemd-analyze", "verify", "--man=no", filepath.Join(dir, "fstally.service"),
+			filepath.Join(dir, "fstally-worker@local.service"),
 			filepath.Join(dir, "fstally-scan@scratch.service"), filepath.Join(dir, "fstally-scan@scratch.timer")); got != "" {
 			t.Errorf("systemd-analyze verify: %s", got)
 		}
