@@ -20,6 +20,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the web pages, the API and the scans. Each PATH is registered and scanned at once."`
 	Scan    scanCmd    `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
 	Import  importCmd  `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
+	Push    pushCmd    `cmd:"" help:"Send results that 'fstally scan --out' wrote to a 'fstally serve' elsewhere."`
 	Worker  workerCmd  `cmd:"" help:"Run the scans of the file systems that are bound to this worker, on a host that mounts them, for a 'fstally serve' elsewhere."`
 	FS      fsCmd      `cmd:"" name:"fs" help:"Add, list, show, rename and remove file systems."`
 	Demo    demoCmd    `cmd:"" help:"Invent years of scans of two file systems, in a data directory of their own, and show them."`

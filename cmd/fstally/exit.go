@@ -10,6 +10,7 @@ import (
 	"fstally/internal/embeddedpg"
 	"fstally/internal/jobs"
 	"fstally/internal/postgres"
+	"fstally/internal/push"
 	"fstally/internal/result"
 	"fstally/internal/usage"
 	"fstally/internal/walk"
@@ -26,6 +27,7 @@ const (
 	exitResult      = 6   // the result or backup is foreign, cut or damaged
 	exitNotFound    = 7   // no such file system or scan
 	exitConflict    = 8   // it exists already, or a scan of it runs, or the store is not empty
+	exitPush        = 9   // the server of --push is away, or does not let us in
 	exitInterrupted = 130 // stopped by a signal, as shells count
 )
 
@@ -33,7 +35,8 @@ const (
 const exitCodes = `Exit codes: 0 done; 1 failed; 2 wrong command line; 3 the directory cannot be
 scanned; 4 the database cannot be used; 5 another fstally runs on the data
 directory; 6 the result or backup is refused; 7 no such file system or scan;
-8 exists already, or is being scanned; 130 interrupted.`
+8 exists already, or is being scanned; 9 the server of --push is away or does not
+let in, what was scanned is kept; 130 interrupted.`
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
@@ -87,7 +90,8 @@ func exitCode(err error) int {
 	case errors.Is(err, embeddedpg.ErrInUse), errors.Is(err, embeddedpg.ErrStarting):
 		return exitInUse
 	case isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged),
-		isAny(err, postgres.ErrForeignBackup, postgres.ErrNewerBackup, postgres.ErrCutBackup, postgres.ErrDamagedBackup):
+		isAny(err, postgres.ErrForeignBackup, postgres.ErrNewerBackup, postgres.ErrCutBackup, postgres.ErrDamagedBackup),
+		errors.As(err, new(*push.RefusedError)), errors.As(err, new(otherRootError)):
 		return exitResult
 	case errors.Is(err, usage.ErrNotFound):
 		return exitNotFound
@@ -95,6 +99,8 @@ func exitCode(err error) int {
 		return exitConflict
 	case isAny(err, context.Canceled, jobs.ErrStopped):
 		return exitInterrupted
+	case errors.As(err, new(pushError)):
+		return exitPush
 	case errors.As(err, new(listenError)):
 		return exitFailure
 	case errors.As(err, new(databaseError)), postgres.FromDatabase(err):

@@ -7,6 +7,7 @@ import (
 
 	"fstally/internal/postgres"
 	"fstally/internal/result"
+	"fstally/internal/upload"
 	"fstally/internal/usage"
 )
 
@@ -14,7 +15,15 @@ type importCmd struct {
 	Files []string `arg:"" name:"file" type:"existingfile" help:"Results of 'fstally scan --out'. Several must be parts of one scan, and are merged."`
 	FS    string   `name:"fs" placeholder:"NAME" help:"File system that they belong to. Default: the one with the root of the result, made when there is none."`
 	settings
+
+	AnyRoot bool `help:"With --fs: take also what was scanned at another path than that of the file system."`
 }
+
+// otherRootError is a result of another tree than that of its file system.
+type otherRootError struct{ error }
+
+// Unwrap returns which.
+func (e otherRootError) Unwrap() error { return e.error }
 
 // Run imports results.
 func (c importCmd) Run(ctx context.Context, a *app) error {
@@ -53,7 +62,13 @@ func (c importCmd) Run(ctx context.Context, a *app) error {
 func (c importCmd) fileSystem(ctx context.Context, a *app, d *database, meta *usage.Meta) (usage.FileSystem, error) {
 	if c.FS != "" {
 		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
-		return fs, noFileSystem(c.FS, err)
+		if err != nil {
+			return fs, noFileSystem(c.FS, err)
+		}
+		if err := upload.CheckRoot(&fs, meta); err != nil && !c.AnyRoot {
+			return fs, otherRootError{err}
+		}
+		return fs, nil
 	}
 	return a.register(ctx, d, meta.Root, "", c.settings)
 }

@@ -24,6 +24,7 @@ type scanCmd struct {
 
 	DryRun bool   `xor:"to" help:"Only print what is there; needs no database."`
 	Out    string `xor:"to" type:"path" placeholder:"FILE" help:"Write the result into a file, for 'fstally import'; needs no database."`
+	Push   string `xor:"to" placeholder:"URL" help:"Send the result to the 'fstally serve' at this address, such as https://storage.example.org; needs no database, but --fs."`
 	Format string `enum:"text,json" default:"text" help:"What --dry-run prints: ${enum}."`
 
 	Name       string   `placeholder:"NAME" help:"Name of the file system, when the scan is stored and it has none yet. Default: made from PATH."`
@@ -31,6 +32,11 @@ type scanCmd struct {
 	Engine     string   `enum:"auto,openat,fastwalk" default:"auto" help:"How the tree is walked: ${enum}. All give the same result."`
 	Categories string   `type:"existingfile" placeholder:"FILE" help:"Categories of file types that override the built-in ones."`
 	settings
+
+	FS    string `name:"fs" placeholder:"NAME" help:"With --push: name of the file system on the server, which says how it is scanned."`
+	Spool string `type:"path" placeholder:"DIR" help:"With --push: where results wait until the server has them. Default: push in the data directory."`
+	pushFlags
+	of *usage.FileSystem // whose settings are those to begin with; nil for those of a new one
 
 	Child bool `hidden:"" help:"Tell progress as JSON and stop when standard input ends."`
 }
@@ -44,6 +50,8 @@ func (c scanCmd) Run(ctx context.Context, a *app) error {
 		return c.dryRun(ctx, a)
 	case c.Out != "":
 		return c.toFile(ctx, a)
+	case c.Push != "":
+		return c.pushScan(ctx, a)
 	default:
 		return c.store(ctx, a)
 	}
@@ -85,6 +93,9 @@ func (c scanCmd) scan(
 	}
 	fs := usage.NewFileSystem("", c.Path)
 	fs.Nice, fs.IdleIO = 0, false // somebody waits
+	if c.of != nil {
+		fs = *c.of
+	}
 	if _, err := c.apply(&fs); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"fstally/internal/api"
 	"fstally/internal/server"
+	"fstally/internal/upload"
 	"fstally/internal/usage"
 )
 
@@ -88,7 +89,11 @@ func (c webFlags) withStore(ctx context.Context, a *app, f func(*database, net.L
 func (c webFlags) serve(
 	ctx context.Context, a *app, d *database, listener net.Listener, token string, queue func() error,
 ) error {
-	handler, err := c.handler(a, d, token)
+	uploads, err := a.uploads(d)
+	if err != nil {
+		return err
+	}
+	handler, err := c.handler(a, d, uploads, token)
 	if err != nil {
 		return usageError{err}
 	}
@@ -112,6 +117,7 @@ func (c webFlags) serve(
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return supervisor.Run(ctx) })
+	group.Go(func() error { return uploads.Run(ctx) })
 	group.Go(func() error { return serveHTTP(ctx, listener, handler) })
 	group.Go(func() error { return a.keepPostgres(ctx, d) })
 	c.announce(a, listener.Addr(), token)
@@ -123,9 +129,9 @@ func (c webFlags) serve(
 }
 
 // handler wires the API into the site.
-func (c webFlags) handler(a *app, d *database, token string) (http.Handler, error) {
+func (c webFlags) handler(a *app, d *database, uploads *upload.Folder, token string) (http.Handler, error) {
 	v1, err := api.New(api.Config{
-		Reader: d.Store, Scans: d.Store, Scope: server.Scope, Base: c.BasePath,
+		Reader: d.Store, Scans: d.Store, Uploads: uploads, Scope: server.Scope, Base: c.BasePath,
 		Clock: time.Now, Logger: a.log, Version: version,
 	})
 	if err != nil {
