@@ -88,6 +88,9 @@ func explain(ctx context.Context, err error) (e *pageError, internal bool) {
 	}
 }
 
+// retryAfter is when to try again while the store is away, in seconds.
+const retryAfter = "10"
+
 // fail answers with an error: the only place where errors become answers, and
 // where they are logged.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -97,12 +100,17 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		id = middleware.GetReqID(r.Context())
 		s.Logger.ErrorContext(r.Context(), "request failed", "id", id, "path", usage.Escape(r.URL.Path), "error", err)
 	}
+	away := e.status == http.StatusServiceUnavailable
+	if away {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	if isAPI(r) {
 		writeProblem(w, e.status, e.message+". "+e.remedy)
 		return
 	}
 	model := page.Error{
 		Frame: s.frame(r, http.StatusText(e.status)), Status: e.status, Message: e.message, Remedy: e.remedy, RequestID: id,
+		Again: away && isRead(r),
 	}
 	// What went wrong may be the request's context.
 	var body bytes.Buffer

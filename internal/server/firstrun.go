@@ -43,13 +43,9 @@ func (s *site) firstRun(ctx context.Context, f *component.Frame, waiting []usage
 	model := page.FirstRun{Frame: *f}
 	for _, fs := range waiting {
 		w := page.Waiting{FileSystem: fs}
-		newest, err := s.Reader.Scans(ctx, Scope(ctx), fs.ID, 1, 0)
-		if err != nil {
-			return answer{}, fmt.Errorf("newest scan of %s: %w", fs.Name, err)
-		}
-		if len(newest) > 0 {
-			scan := s.zoned(newest[0])
-			w.Scan = &scan
+		var err error
+		if w.Scan, _, err = s.newest(ctx, fs.ID); err != nil {
+			return answer{}, err
 		}
 		model.Waiting = append(model.Waiting, w)
 	}

@@ -50,17 +50,22 @@ func (s *site) fileSystem(ctx context.Context, f *component.Frame, nameOrID stri
 	if f.FileSystems, err = s.Reader.FileSystems(ctx, Scope(ctx)); err != nil {
 		return fmt.Errorf("list file systems: %w", err)
 	}
-	scans, err := s.Reader.Scans(ctx, Scope(ctx), fs.ID, scansInMenu, 0)
-	if err != nil {
-		return fmt.Errorf("list scans of %s: %w", fs.Name, err)
-	}
-	for i := range scans {
-		scan := s.zoned(scans[i])
-		switch {
-		case !scan.State.Ended():
-			f.Running = &scan
-		case scan.State == usage.Complete:
-			f.Scans = append(f.Scans, scan)
+	// Further pages only where the first has nothing but occurrences without a scan.
+	for scans, err := range s.scanPages(ctx, fs.ID, scansInMenu) {
+		if err != nil {
+			return err
+		}
+		for _, scan := range scans {
+			scan = s.zoned(scan)
+			switch {
+			case !scan.State.Ended():
+				f.Running = &scan
+			case scan.State == usage.Complete:
+				f.Scans = append(f.Scans, scan)
+			}
+		}
+		if slices.ContainsFunc(scans, func(scan usage.Scan) bool { return scan.State != usage.NotRun }) {
+			break
 		}
 	}
 	return nil
@@ -68,7 +73,9 @@ func (s *site) fileSystem(ctx context.Context, f *component.Frame, nameOrID stri
 
 // zoned returns a scan with its times in the site's zone, as pages show them.
 func (s *site) zoned(scan usage.Scan) usage.Scan {
-	for _, t := range []*time.Time{&scan.Queued, &scan.Started, &scan.Finished, &scan.Published} {
+	for _, t := range []*time.Time{
+		&scan.Occurrence, &scan.NotBefore, &scan.Queued, &scan.Started, &scan.Finished, &scan.Published,
+	} {
 		if !t.IsZero() {
 			*t = t.In(s.Location)
 		}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fstally/internal/report"
+	"fstally/internal/schedule"
 	"fstally/internal/usage"
 	"fstally/web/component"
 	"fstally/web/page"
@@ -28,11 +29,15 @@ func (s *site) overview(r *http.Request, all []usage.FileSystem) (answer, error)
 	model := page.Overview{Frame: s.frame(r, "Overview")}
 	model.FileSystems, model.By, model.Section = all, usage.Allocated, component.Overview
 	model.Systems = make([]page.System, len(all))
+	schedules, err := s.schedulesOf(r.Context())
+	if err != nil {
+		return answer{}, err
+	}
 	group, ctx := errgroup.WithContext(r.Context())
 	group.SetLimit(readers)
 	for i, fs := range all {
 		group.Go(func() (err error) {
-			if model.Systems[i], err = s.system(ctx, fs); err != nil {
+			if model.Systems[i], err = s.system(ctx, fs, schedules); err != nil {
 				return fmt.Errorf("overview of %s: %w", fs.Name, err)
 			}
 			return nil
@@ -45,15 +50,16 @@ func (s *site) overview(r *http.Request, all []usage.FileSystem) (answer, error)
 }
 
 // system reads the row of one file system.
-func (s *site) system(ctx context.Context, fs usage.FileSystem) (page.System, error) {
-	row := page.System{FileSystem: fs}
-	newest, err := s.Reader.Scans(ctx, Scope(ctx), fs.ID, 1, 0)
-	if err != nil {
-		return row, fmt.Errorf("newest scan: %w", err)
+func (s *site) system(
+	ctx context.Context, fs usage.FileSystem, schedules map[int64]usage.Schedule,
+) (row page.System, err error) {
+	scheduled := s.scheduled(fs, schedules)
+	row = page.System{FileSystem: fs, Schedule: scheduled.Schedule}
+	if len(scheduled.Upcoming) > 0 {
+		row.Next = scheduled.Upcoming[0]
 	}
-	if len(newest) > 0 {
-		scan := s.zoned(newest[0])
-		row.Newest = &scan
+	if row.Newest, row.Skipped, err = s.newest(ctx, fs.ID); err != nil {
+		return row, err
 	}
 	if fs.CurrentScanID == 0 {
 		return row, nil
@@ -66,7 +72,7 @@ func (s *site) system(ctx context.Context, fs usage.FileSystem) (page.System, er
 		return row, fmt.Errorf("scan %d: %w", fs.CurrentScanID, err)
 	}
 	current = s.zoned(current)
-	row.Current = &current
+	row.Current, row.Expected = &current, expected(row.Schedule, &current)
 	history, err := s.Reader.History(ctx, Scope(ctx), usage.HistoryQuery{
 		FileSystemID: fs.ID, By: usage.Allocated,
 		From: current.Started.AddDate(0, 0, -overviewDays).Format(time.DateOnly),
@@ -86,6 +92,20 @@ func (s *site) system(ctx context.Context, fs usage.FileSystem) (page.System, er
 		row.Grower, err = s.grower(ctx, &current, &week.Scan)
 	}
 	return row, err
+}
+
+// expected returns the first occurrence after a scan started, in the site's zone; zero
+// where nothing is scheduled.
+func expected(stored *usage.Schedule, current *usage.Scan) time.Time {
+	if stored == nil || !stored.Enabled {
+		return time.Time{}
+	}
+	parsed, err := schedule.New(*stored)
+	if err != nil {
+		return time.Time{}
+	}
+	next, _ := parsed.Plan.Next(current.Started, parsed.Zone)
+	return next.In(current.Started.Location())
 }
 
 // grower finds the user who grew most between two scans, nil for none. It looks

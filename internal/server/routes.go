@@ -19,11 +19,27 @@ func (s *site) routes() (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(requestID, s.observe, s.stripBase, s.recoverPanics, securityHeaders, s.checkHost, crossOrigin, limits,
-		middleware.GetHead, compress())
-	r.NotFound(s.gate(s.page(noPage)))
-	r.MethodNotAllowed(s.gate(s.page(noMethod)))
+	r.Use(requestID, s.observe, s.stripBase, s.recoverPanics, securityHeaders, s.checkHost, crossOrigin,
+		middleware.GetHead)
+	bounded := chi.Chain(limits, compress())
+	r.NotFound(bounded.HandlerFunc(s.gate(s.page(noPage))).ServeHTTP)
+	r.MethodNotAllowed(bounded.HandlerFunc(s.gate(s.page(noMethod))).ServeHTTP)
 
+	// For as long as there is something to tell.
+	r.Get(eventsRoute, s.gate(s.events))
+
+	r.Group(func(r chi.Router) {
+		r.Use(bounded...)
+		s.boundedRoutes(r)
+	})
+	return r, nil
+}
+
+// eventsRoute is the address of the progress of a scan as a stream.
+const eventsRoute = "/scans/{id}/events"
+
+// boundedRoutes is the table of the addresses that answer at once.
+func (s *site) boundedRoutes(r chi.Router) {
 	// Open to everyone.
 	r.Get("/healthz", health)
 	r.Get("/readyz", s.ready)
@@ -71,7 +87,6 @@ func (s *site) routes() (http.Handler, error) {
 		r.Mount(apiPrefix, s.API)
 		r.Method(http.MethodGet, "/metrics", s.metrics)
 	})
-	return r, nil
 }
 
 // firstSegments are the first parts of the addresses above, which no base path

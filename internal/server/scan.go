@@ -22,6 +22,12 @@ func (s *site) scan(r *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	model := page.Scan{Frame: f, Of: of, Before: before, Next: next}
+	if model.Attempts, err = s.attempts(ctx, of); err != nil {
+		return answer{}, err
+	}
+	if model.Waits, err = s.waits(ctx, f, of); err != nil {
+		return answer{}, err
+	}
 	if of.State.Ended() {
 		model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), of.ID)
 		if err != nil {
@@ -31,13 +37,21 @@ func (s *site) scan(r *http.Request) (answer, error) {
 	return answer{content: page.ScanPage(model)}, nil
 }
 
-// progress is what the page of a running scan asks for each second.
+// progress is what the page of a running scan asks for each second, where it has no
+// stream of events.
 func (s *site) progress(r *http.Request) (answer, error) {
 	f, of, before, _, err := s.findScan(r)
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: page.NewLive(f, of, before)}, nil
+	live, err := s.live(r.Context(), f, of, before)
+	return answer{data: live}, err
+}
+
+// live is what a page shows of a scan while it is under way.
+func (s *site) live(ctx context.Context, f component.Frame, of usage.Scan, before *usage.Scan) (page.Live, error) {
+	waits, err := s.waits(ctx, f, of)
+	return page.NewLive(f, of, before, waits), err
 }
 
 // findScan finds the scan of an address, its frame, the published scan before it,

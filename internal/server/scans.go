@@ -46,6 +46,9 @@ func (s *site) scans(r *http.Request) (answer, error) {
 		if model.Before, _, err = s.around(ctx, *f.Running); err != nil {
 			return answer{}, err
 		}
+		if model.Waits, err = s.waits(ctx, *f, *f.Running); err != nil {
+			return answer{}, err
+		}
 	}
 	return answer{content: page.ScansPage(model)}, nil
 }

@@ -2,14 +2,15 @@ package page
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"fstally/internal/usage"
 	"fstally/web/component"
 )
 
-// Live is what the server answers at /scans/{id}/progress, once a second while a
-// page shows a running scan. Its texts are those that the page itself shows, so
+// Live is what the server tells at /scans/{id}/events, or answers at
+// /scans/{id}/progress, each second while a page shows a running scan. Its texts are those that the page itself shows, so
 // that the script copies them and formats nothing.
 type Live struct {
 	State   usage.ScanState   `json:"state"`
@@ -22,12 +23,15 @@ type Live struct {
 }
 
 // NewLive returns what a page shows of a scan at the time f.Now. A scan before,
-// nil where there is none, gives percent and time left.
-func NewLive(f component.Frame, scan usage.Scan, before *usage.Scan) Live {
+// nil where there is none, gives percent and time left; waits are file systems whose
+// scans hold it up.
+func NewLive(f component.Frame, scan usage.Scan, before *usage.Scan, waits []string) Live {
 	live := Live{State: scan.State, Ended: scan.State.Ended(), Percent: percent(scan, before)}
 	elapsed := scan.Duration(f.Now)
 	live.Texts = map[string]string{
-		"state":     stateWords(scan),
+		"state":     stateWords(f, scan, waits),
+		"stalled":   stalledWords(f, scan),
+		"blocked":   blockedWords(scan.Progress),
 		"entries":   component.Count(scan.Progress.Entries),
 		"rate":      rate(scan.Progress.Entries, elapsed),
 		"found":     usage.FormatBytes(scan.Progress.Allocated),
@@ -91,11 +95,19 @@ func rate(entries int64, elapsed time.Duration) string {
 }
 
 // stateWords says what the scan is doing.
-func stateWords(scan usage.Scan) string {
-	if scan.State != usage.Running {
+func stateWords(f component.Frame, scan usage.Scan, waits []string) string {
+	switch scan.State {
+	case usage.Running:
+		return phaseWords(scan.Progress.Phase)
+	case usage.Queued:
+		return queuedWords(f, scan, waits)
+	default:
 		return string(scan.State)
 	}
-	switch scan.Progress.Phase {
+}
+
+func phaseWords(phase string) string {
+	switch phase {
 	case "naming":
 		return "looking up names"
 	case "writing":
@@ -107,6 +119,77 @@ func stateWords(scan usage.Scan) string {
 	default:
 		return "starting"
 	}
+}
+
+// queuedWords says what a queued scan waits for.
+func queuedWords(f component.Frame, scan usage.Scan, waits []string) string {
+	worker := ""
+	if f.FileSystem != nil {
+		worker = f.FileSystem.Worker
+	}
+	switch {
+	case scan.NotBefore.After(f.Now):
+		return fmt.Sprintf("queued: another attempt, not before %s", scan.NotBefore.Format("15:04:05 MST"))
+	case len(waits) > 0:
+		verb := "is"
+		if len(waits) > 1 {
+			verb = "are"
+		}
+		return fmt.Sprintf("queued: waits for a free worker, as %s of %s %s running",
+			plural(len(waits), "the scan", "scans"), enumeration(waits), verb)
+	case worker != "":
+		return "queued: waits for the worker " + usage.Escape(worker)
+	default:
+		return "queued: starts as soon as the server takes it"
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// enumeration joins names: "a, b and c"; of many it tells how many others there are.
+func enumeration(names []string) string {
+	const shown = 3
+	if len(names) > shown+1 {
+		return strings.Join(names[:shown], ", ") + " and " + component.Count(int64(len(names)-shown)) + " others"
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// stalledWords says since when a file system does not answer; "" while it does.
+func stalledWords(f component.Frame, scan usage.Scan) string {
+	p := scan.Progress
+	if scan.State != usage.Running || !p.Stalled {
+		return ""
+	}
+	words := "The file system does not answer"
+	if !p.LastAnswer.IsZero() {
+		words += fmt.Sprintf(": the last answer came %s ago, at %s", usage.FormatDuration(max(0, f.Now.Sub(p.LastAnswer))),
+			p.LastAnswer.In(f.Now.Location()).Format("15:04:05"))
+	}
+	words += "."
+	if f.FileSystem != nil && f.FileSystem.StallAfter > 0 {
+		words += fmt.Sprintf(" The scan is given up after %s.", usage.FormatDuration(f.FileSystem.StallAfter))
+	}
+	return words
+}
+
+// blockedWords lists the directories that are waited for, one on each line.
+func blockedWords(p usage.Progress) string {
+	lines := make([]string, 0, len(p.Blocked))
+	for _, b := range p.Blocked {
+		lines = append(lines, fmt.Sprintf("%s %s, for %s", usage.Escape(b.Op), b.Directory,
+			usage.FormatDuration(time.Duration(b.Seconds)*time.Second)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // limits says how hard the scan works on the file system.
@@ -129,6 +212,8 @@ func short(scan usage.Scan, percent float64) string {
 	switch {
 	case scan.State == usage.Queued:
 		return "queued"
+	case scan.State == usage.Running && scan.Progress.Stalled:
+		return "stalled"
 	case scan.State.Ended():
 		return string(scan.State)
 	case percent >= 0:

@@ -90,6 +90,10 @@ type Scan struct {
 	Next    int64       // id of the published one after; 0 for none
 	Errors  []usage.ScanError
 	Skipped []usage.Skipped
+	// Attempts are the others at the same occurrence, as far as they are known, oldest
+	// first.
+	Attempts []usage.Scan
+	Waits    []string // file systems whose scans hold up this one, which is queued
 }
 
 // FirstRun is the view model of / while there is nothing to show yet, and of a
@@ -121,4 +125,5 @@ type Error struct {
 	Message   string // what happened, with the thing by its name
 	Remedy    string // what to do
 	RequestID string // to be found in the log; "" for errors of the viewer's
+	Again     bool   // the page loads itself anew once the store is back
 }

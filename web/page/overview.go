@@ -21,9 +21,15 @@ type Overview struct {
 // System is one file system of the Overview.
 type System struct {
 	FileSystem usage.FileSystem
-	Current    *usage.Scan   // the latest published; nil before the first
-	Newest     *usage.Scan   // whatever became of it; nil where none was ever queued
-	Points     []usage.Point // of the last months up to Current, oldest first
+	Current    *usage.Scan     // the latest published; nil before the first
+	Newest     *usage.Scan     // whatever became of it; nil where none was ever queued
+	Skipped    *usage.Scan     // the newest occurrence without a scan, if it is newer than Newest
+	Schedule   *usage.Schedule // nil where it has none
+	Next       time.Time       // the next occurrence, in the zone of the schedule; zero for none
+	// Expected is the first occurrence after Current started: when there should have
+	// been, or will be, newer numbers. Zero where nothing is scheduled.
+	Expected time.Time
+	Points   []usage.Point // of the last months up to Current, oldest first
 	// Earlier are the scans about 1, 7 and 30 days before Current, in that order;
 	// nil ones are not there.
 	Earlier  [3]*usage.Point
@@ -42,6 +48,9 @@ type Grower struct {
 
 const (
 	staleAfter = 36 * time.Hour
+	// lateAfter is how long after an occurrence its numbers are expected at least; it is
+	// more where scans take longer.
+	lateAfter  = time.Hour
 	nearlyFull = 0.90
 	soonFull   = 30 * 24 * time.Hour
 )
@@ -60,9 +69,14 @@ func (s System) findings(now time.Time) []finding {
 		switch {
 		case n.State == usage.Failed, n.State == usage.Interrupted:
 			add(true, "last scan "+string(n.State), cmp.Or(n.Reason, "See its report"))
-		case n.Verdict == usage.Suspect:
+		case n.Verdict == usage.Suspect && !n.Rejected:
 			add(true, "last scan suspect", cmp.Or(n.Reason, "Not to be believed without a look"))
+		case n.State == usage.Running && n.Progress.Stalled:
+			add(true, "scan stalled", "The file system does not answer the scan that runs")
 		}
+	}
+	if s.Skipped != nil && s.Schedule != nil && s.Schedule.Enabled {
+		add(false, "scan skipped", component.DayTime(s.Skipped.Occurrence)+": "+s.Skipped.Reason)
 	}
 	if s.Current == nil {
 		return all
@@ -81,11 +95,51 @@ func (s System) findings(now time.Time) []finding {
 	if s.Current.Verdict == usage.Partial {
 		add(false, "partial", cmp.Or(s.Current.Reason, "Something could not be read"))
 	}
-	if age := now.Sub(s.Current.Started); age > staleAfter {
-		add(false, "stale", "The numbers are "+component.Span(age)+" old")
+	if word, why := s.outdated(now); word != "" {
+		add(false, word, why)
 	}
 	slices.SortStableFunc(all, func(a, b finding) int { return boolCompare(b.bad, a.bad) })
 	return all
+}
+
+// outdated says that there should be newer numbers; "" where there need not be. What is
+// scanned each week may be a week old.
+func (s System) outdated(now time.Time) (word, why string) {
+	age := now.Sub(s.Current.Started)
+	if s.Expected.IsZero() {
+		if age > staleAfter {
+			return "stale", "The numbers are " + component.Span(age) + " old"
+		}
+		return "", ""
+	}
+	overdue := now.Sub(s.Expected) - max(lateAfter, 2*s.Current.Duration(now))
+	underWay := s.Newest != nil && !s.Newest.State.Ended()
+	if overdue <= 0 || underWay && overdue < staleAfter {
+		return "", ""
+	}
+	return "late", "A scan was due on " + component.DayTime(s.Expected) + ", and nothing is published since"
+}
+
+// nextWords says when the next scan is due.
+func (s System) nextWords(now time.Time) string {
+	switch {
+	case s.Schedule == nil:
+		return "no schedule"
+	case !s.Schedule.Enabled:
+		return "paused"
+	case s.Next.IsZero():
+		return "not known"
+	default:
+		return "next in " + component.Span(s.Next.Sub(now))
+	}
+}
+
+// nextTitle says it exactly.
+func (s System) nextTitle() string {
+	if s.Next.IsZero() {
+		return "Set when it is scanned by itself"
+	}
+	return PlanWords(s.Schedule.Plan) + ": " + occurrence(s.Next) + ", " + utc(s.Next)
 }
 
 func boolCompare(a, b bool) int {

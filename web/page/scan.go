@@ -19,6 +19,9 @@ type pair struct {
 }
 
 func (p Scan) title() string {
+	if p.Of.State == usage.NotRun {
+		return "No scan on " + component.DayTime(p.Of.Occurrence)
+	}
 	if p.Of.Started.IsZero() {
 		return "Scan " + strconv.FormatInt(p.Of.ID, 10)
 	}
@@ -36,6 +39,76 @@ func cancelURL(f component.Frame, id int64) string {
 
 func (p Scan) acceptURL() string {
 	return p.URL("/scans/"+strconv.FormatInt(p.Of.ID, 10)+"/accept", nil)
+}
+
+func (p Scan) rejectURL() string {
+	return p.URL("/scans/"+strconv.FormatInt(p.Of.ID, 10)+"/reject", nil)
+}
+
+// suspect reports a scan that somebody may accept.
+func (p Scan) suspect() bool { return p.Of.State == usage.Complete && p.Of.Verdict == usage.Suspect }
+
+// origin says what asked for the scan, and which attempt at it this is.
+func (p Scan) origin() string {
+	s := p.Of
+	due := ""
+	if !s.Occurrence.IsZero() {
+		due = " for " + occurrence(s.Occurrence)
+	}
+	var words string
+	switch s.Origin {
+	case usage.BySchedule:
+		words = "Scheduled" + due
+	case usage.ByHand:
+		words = "Asked for by hand"
+	case usage.ByCommand:
+		words = "Run by fstally scan"
+	case usage.ByImport:
+		words = "Imported from a result file"
+	case usage.ByPush:
+		words = "Result sent by the host that scanned"
+	}
+	if s.Attempt <= 1 {
+		return words
+	}
+	attempt := ordinal(s.Attempt) + " attempt"
+	if words == "" {
+		return upperFirst(attempt)
+	}
+	return words + ", " + attempt
+}
+
+// ordinal says which of a few: "second"; beyond those, "7th".
+func ordinal(n int) string {
+	switch n {
+	case 1:
+		return "first"
+	case 2:
+		return "second"
+	case 3:
+		return "third"
+	default:
+		return strconv.Itoa(n) + "th"
+	}
+}
+
+func upperFirst(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
+
+// reached is how far a scan got that did not end by itself.
+func (p Scan) reached() []component.Fact {
+	g := p.Of.Progress
+	return []component.Fact{
+		{
+			Term: "Entries read", Value: usage.FormatCount(g.Entries), Exact: component.ExactCount(g.Entries, "entries"),
+			Notes: []string{"until it ended"},
+		},
+		{
+			Term: "Allocated, so far", Value: usage.FormatBytes(g.Allocated), Exact: component.ExactBytes(g.Allocated),
+			Notes: []string{"of what was read"},
+		},
+		{Term: "Unreadable", Value: component.Count(g.Errors), Notes: []string{"of what was tried"}},
+		{Term: "Ran for", Value: usage.FormatDuration(p.Of.Duration(p.Now))},
+	}
 }
 
 func liveTitle(f component.Frame) string {
@@ -177,6 +250,9 @@ func (p Scan) timings() []pair {
 			exact := fmt.Sprintf("%.3f seconds", d.Seconds())
 			rows = append(rows, pair{Name: name, Value: usage.FormatDuration(d), Exact: exact})
 		}
+	}
+	if s.Origin == usage.BySchedule {
+		at("Due", s.Occurrence)
 	}
 	at("Queued", s.Queued)
 	took("Waited", s.Queued, s.Started)

@@ -16,6 +16,7 @@ type Scans struct {
 
 	Items  []usage.Scan // newest first, whatever became of them
 	Before *usage.Scan  // the published scan before Running; nil for none
+	Waits  []string     // file systems whose scans hold up Running, which is queued
 	Newest bool         // this is the first page
 	Older  int64        // the "before" of the next page; 0 on the last
 }
@@ -80,7 +81,7 @@ func (p Scans) olderURL() string { return p.Here("before", strconv.FormatInt(p.O
 // speed is how many entries a scan read per second; "–" where it is not known.
 func speed(scan usage.Scan, now time.Time) (text, exact string) {
 	entries, d := scan.Counters.Entries, scan.Duration(now)
-	if scan.State == usage.Running {
+	if scan.State == usage.Running || stopped(scan) {
 		entries = scan.Progress.Entries
 	}
 	if d <= 0 || entries == 0 {
@@ -90,10 +91,25 @@ func speed(scan usage.Scan, now time.Time) (text, exact string) {
 	return usage.FormatCount(n) + "/s", component.Count(n) + " entries per second"
 }
 
-// begun is when a scan started or, if it did not, when it was queued.
+// begun is when a scan started or, if it did not, when it was due or queued.
 func begun(scan usage.Scan) time.Time {
-	if scan.Started.IsZero() {
+	switch {
+	case scan.State == usage.NotRun:
+		return scan.Occurrence
+	case scan.Started.IsZero():
 		return scan.Queued
+	default:
+		return scan.Started
 	}
-	return scan.Started
+}
+
+// stopped reports a scan that ended early, but had begun to read.
+func stopped(scan usage.Scan) bool {
+	return scan.State.Ended() && scan.State != usage.Complete && scan.Progress.Entries > 0
+}
+
+func (p Scans) hasStopped() bool { return slices.ContainsFunc(p.Items, stopped) }
+
+func (p Scans) hasSkipped() bool {
+	return slices.ContainsFunc(p.Items, func(s usage.Scan) bool { return s.State == usage.NotRun })
 }

@@ -135,7 +135,7 @@ func TestLive(t *testing.T) {
 			"a tree that has grown stays under 100", with(func(s *usage.Scan) { s.Progress.Entries = 9000 }), before, 99, "",
 			map[string]string{"percent": "99%", "left": ""},
 		},
-		{"queued", usage.Scan{State: usage.Queued}, before, 0, "", map[string]string{"state": "queued", "rate": "–"}},
+		{"queued", usage.Scan{State: usage.Queued}, before, 0, "", map[string]string{"state": "queued: starts as soon as the server takes it", "rate": "–"}},
 		{
 			"complete leads to the numbers", with(func(s *usage.Scan) { s.State = usage.Complete }), before, 100,
 			"/b/fs/scratch/capacity", map[string]string{"state": "complete"},
@@ -146,7 +146,7 @@ func TestLive(t *testing.T) {
 		},
 		{"failed leads to the reason", with(func(s *usage.Scan) { s.State = usage.Failed }), nil, 100, "/b/scans/7", nil},
 	} {
-		got := NewLive(frame, tc.scan, tc.before)
+		got := NewLive(frame, tc.scan, tc.before, nil)
 		if got.Percent != tc.percent || got.Next != tc.next || got.Ended != tc.scan.State.Ended() {
 			t.Errorf("%s: %+v", tc.name, got)
 		}

@@ -1,5 +1,6 @@
-// Follows scans that are under way: asks the server each second and copies its
-// texts into the page. The server words everything; see page.Live.
+// Follows scans that are under way, and copies the server's texts into the page: as a
+// stream of events where the page is about one scan, else by asking now and then. The
+// server words everything; see page.Live.
 import { withAttribute } from "./page";
 
 interface Live {
@@ -18,17 +19,72 @@ const SAY_EVERY = 20; // answers between two announcements to screen readers
 export function followScans(): void {
   const holders = withAttribute("data-live");
   const followed = new Set(holders.filter(leads).map((holder) => holder.dataset["live"]));
-  for (const holder of holders) {
-    // Beside the card of a scan the navigation need not ask for it, too.
-    if (leads(holder) || !followed.has(holder.dataset["live"])) {
-      void follow(holder);
-    }
+  // Beside the card of a scan the navigation need not ask for it, too.
+  const asking = holders.filter((holder) => leads(holder) || !followed.has(holder.dataset["live"]));
+  const only = asking.length === 1 ? asking[0] : undefined;
+  const events = only?.dataset["liveEvents"];
+  if (only && events !== undefined && "EventSource" in window) {
+    listen(only, events);
+    return;
+  }
+  for (const holder of asking) {
+    void follow(holder);
   }
 }
 
 /** Whether the page is about this scan and goes on with it. */
 function leads(holder: HTMLElement): boolean {
   return "liveFollow" in holder.dataset;
+}
+
+/**
+ * Listens to a stream of events while the page is seen: a browser has few connections
+ * for a site, and pages in the background would use them up. Where streams do not get
+ * through it asks instead.
+ */
+function listen(holder: HTMLElement, address: string): void {
+  let source: EventSource | undefined;
+  let failures = 0;
+  let answers = 0;
+  let over = false;
+  const close = (): void => {
+    source?.close();
+    source = undefined;
+  };
+  const open = (): void => {
+    if (source || over || document.hidden) {
+      return;
+    }
+    source = new EventSource(address);
+    source.addEventListener("progress", (event: MessageEvent<string>) => {
+      const live = JSON.parse(event.data) as Live;
+      failures = 0;
+      show(holder, live);
+      if (live.ended) {
+        over = true;
+        close();
+        leave(holder, live);
+        return;
+      }
+      announce(holder, live, answers++);
+    });
+    source.addEventListener("error", () => {
+      failures++;
+      if (source?.readyState === EventSource.CLOSED || failures >= GIVE_UP_AFTER) {
+        over = true;
+        close();
+        void follow(holder);
+      }
+    });
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      close();
+    } else {
+      open();
+    }
+  });
+  open();
 }
 
 async function follow(holder: HTMLElement): Promise<void> {
@@ -53,9 +109,13 @@ async function follow(holder: HTMLElement): Promise<void> {
       leave(holder, live);
       return;
     }
-    if (answers % SAY_EVERY === 0) {
-      say(holder, `${live.texts["entries"] ?? ""} entries ${live.texts["percent"] ?? ""}`);
-    }
+    announce(holder, live, answers);
+  }
+}
+
+function announce(holder: HTMLElement, live: Live, answers: number): void {
+  if (answers % SAY_EVERY === 0) {
+    say(holder, `${live.texts["entries"] ?? ""} entries ${live.texts["percent"] ?? ""}`);
   }
 }
 
@@ -75,7 +135,11 @@ async function ask(address: string): Promise<Live> {
 
 function show(holder: HTMLElement, live: Live): void {
   for (const place of withAttribute("data-live-text", holder)) {
-    place.textContent = live.texts[place.dataset["liveText"] ?? ""] ?? "";
+    const text = live.texts[place.dataset["liveText"] ?? ""] ?? "";
+    place.textContent = text;
+    if ("liveOptional" in place.dataset) {
+      place.hidden = text === "";
+    }
   }
   const bar = holder.querySelector("[data-live-bar]");
   bar?.setAttribute("width", `${Math.max(0, live.percent)}%`);

@@ -30,7 +30,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("GET /scans/{id}/progress", func(w http.ResponseWriter, _ *http.Request) {
 		running := runningScan(usage.Running) // it never gets on
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(page.NewLive(running.Frame, running.Of, running.Before))
+		_ = json.NewEncoder(w).Encode(page.NewLive(running.Frame, running.Of, running.Before, nil))
 	})
 	for _, p := range Pages("") {
 		mux.HandleFunc("GET /pages/"+p.Name, func(w http.ResponseWriter, r *http.Request) {
