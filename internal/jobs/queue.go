@@ -43,7 +43,9 @@ func (s *Supervisor) queue(ctx context.Context) (stop func(), err error) {
 		JobTimeout: -1, // a scan may take days
 		Logger:     slog.New(quiet{s.Logger.Handler()}),
 		// Jobs are rows that nobody looks at when they are done.
-		CompletedJobRetentionPeriod: time.Hour, CancelledJobRetentionPeriod: time.Hour, DiscardedJobRetentionPeriod: time.Hour,
+		CompletedJobRetentionPeriod: time.Hour,
+		CancelledJobRetentionPeriod: time.Hour,
+		DiscardedJobRetentionPeriod: time.Hour,
 	}
 	if s.Housekeeping {
 		config.Queues[housekeepingQueue] = river.QueueConfig{MaxWorkers: 2}

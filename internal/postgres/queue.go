@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -95,13 +94,16 @@ func (s *Store) Sweep(ctx context.Context) (n int, err error) {
 			ORDER BY s.id
 			FOR KEY SHARE OF s SKIP LOCKED`
 		ids, err := all(ctx, tx, pgx.RowTo[int64], orphans)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
-			if err = errors.Join(err, s.enqueue(ctx, tx, id, time.Time{})); err != nil {
+			if err := s.enqueue(ctx, tx, id, time.Time{}); err != nil {
 				return err
 			}
 		}
 		n = len(ids)
-		return err
+		return nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look for queued scans without a job: %w", err)

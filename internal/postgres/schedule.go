@@ -117,7 +117,9 @@ func (s *Store) Dispatch(ctx context.Context, now time.Time, look Look) (made []
 	return made, errors.Join(failures...)
 }
 
-func (s *Store) dispatch(ctx context.Context, fileSystemID int64, now time.Time, look Look) (made []usage.Scan, err error) {
+func (s *Store) dispatch(
+	ctx context.Context, fileSystemID int64, now time.Time, look Look,
+) (made []usage.Scan, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		made = nil
 		const lock = selectSchedule + `

@@ -248,7 +248,7 @@ func TestYear(t *testing.T) {
 	if f.Store, err = postgres.Open(t.Context(), f.url, postgres.Options{AsyncCommit: true}); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Store.Close()
+	defer f.Close()
 	random := rand.New(rand.NewPCG(4, 2026))
 	type key struct{ zone, at string }
 	plans := map[int64]key{}

@@ -21,7 +21,8 @@ func Dump(tb testing.TB, url string) []byte {
 		tb.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(tb.Context(), program, "--no-owner", "--exclude-schema="+postgres.QueueSchema, "--dbname="+url)
+	cmd := exec.CommandContext(tb.Context(), program,
+		"--no-owner", "--exclude-schema="+postgres.QueueSchema, "--dbname="+url)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "PGTZ=UTC")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
