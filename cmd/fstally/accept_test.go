@@ -33,6 +33,12 @@ func TestAcceptSuspectScan(t *testing.T) {
 	if code, _ := fails(t, dataDir, "fs", "accept", "lab", "4711"); code != exitNotFound {
 		t.Errorf("accepting no scan: exit code %d", code)
 	}
+	if out := fstally(t, dataDir, "fs", "reject", "lab"); !strings.Contains(out, "Scan 2 of lab is rejected") {
+		t.Errorf("it said: %s", out)
+	}
+	if out := fstally(t, dataDir, "fs", "show", "lab"); !strings.Contains(out, "suspect (rejected)") {
+		t.Errorf("nothing is seen of it: %s", out)
+	}
 	if out := fstally(t, dataDir, "fs", "accept", "lab"); !strings.Contains(out, "Scan 2 of lab is accepted, and clean.") {
 		t.Errorf("it said: %s", out)
 	}

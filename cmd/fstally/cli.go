@@ -17,12 +17,16 @@ import (
 
 // cli is the command line. The help texts are the manual.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Run the web pages, the API and the scans. Each PATH is registered and scanned at once."`
-	Scan    scanCmd    `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
-	Import  importCmd  `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
-	Push    pushCmd    `cmd:"" help:"Send results that 'fstally scan --out' wrote to a 'fstally serve' elsewhere."`
-	Worker  workerCmd  `cmd:"" help:"Run the scans of the file systems that are bound to this worker, on a host that mounts them, for a 'fstally serve' elsewhere."`
-	FS      fsCmd      `cmd:"" name:"fs" help:"Add, list, show, rename and remove file systems."`
+	Serve  serveCmd  `cmd:"" help:"Run the web pages, the API and the scans. Each PATH is registered and scanned at once."`
+	Scan   scanCmd   `cmd:"" help:"Scan a directory tree once: into the database, into a file, or only to the terminal."`
+	Import importCmd `cmd:"" help:"Store results that 'fstally scan --out' wrote, here or on another machine."`
+	Push   pushCmd   `cmd:"" help:"Send results that 'fstally scan --out' wrote to a 'fstally serve' elsewhere."`
+	Worker workerCmd `cmd:"" help:"Run the scans of the file systems that are bound to this worker, on a host that mounts them, for a 'fstally serve' elsewhere."`
+	FS     fsCmd     `cmd:"" name:"fs" help:"Add, list, show, set, scan, rename and remove file systems; cancel, accept and reject scans."`
+
+	Schedule  scheduleCmd  `cmd:"" help:"Say when file systems are scanned by themselves, while 'fstally serve' runs."`
+	Retention retentionCmd `cmd:"" help:"Show or set how long the details of scans are kept; sums are kept for ever."`
+
 	Demo    demoCmd    `cmd:"" help:"Invent years of scans of two file systems, in a data directory of their own, and show them."`
 	Token   tokenCmd   `cmd:"" help:"Show the access token of the web pages and the API, or make a new one."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database to the version of this program. 'serve' does so by itself."`
@@ -126,7 +130,7 @@ func newApp(c *cli, getenv func(string) string, stdin io.Reader, stdout, stderr 
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return nil, usageError{err}
 	}
-	location := time.Local
+	location := namedZone(time.Local.String(), localtime)
 	if c.Timezone != "" {
 		var err error
 		if location, err = time.LoadLocation(c.Timezone); err != nil {

@@ -4,86 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
-	"fstally/internal/fileset"
 	"fstally/internal/postgres"
 	"fstally/internal/usage"
 )
 
-// settings are the flags that say how a file system is scanned and divided.
-// Those that are given change the settings of a file system that has some.
-type settings struct {
-	Walkers      *int     `placeholder:"N" help:"Directories read at a time; 0 chooses: 4 on network file systems, to spare the server; twice the cores on local ones."`
-	OpsLimit     *int     `placeholder:"N" help:"At most so many file-system operations per second; -1 for no limit, 0 chooses: 2000 on network file systems, none on local ones."`
-	FilesetDepth *int     `placeholder:"N" help:"Each directory N levels below the root is a fileset; 0 for none. Default: 1."`
-	Fileset      []string `placeholder:"NAME=DIR" sep:"none" help:"A directory below the root that is a fileset of its own; repeat for more."`
-	SizeClasses  []int64  `placeholder:"A,B,C,D" help:"Upper bounds of the size classes in bytes, each 2^n or 3*2^n. Default: 3072,32768,8388608,1073741824."`
-	limits
-}
-
-// apply writes the flags that are given into fs, whose root is known, and
-// reports whether there were any.
-func (c settings) apply(fs *usage.FileSystem) (changed bool, err error) {
-	if changed, err = c.limits.apply(fs); err != nil {
-		return false, err
-	}
-	for _, n := range []struct {
-		flag  *int
-		to    *int
-		least int
-	}{{c.Walkers, &fs.Walkers, 0}, {c.OpsLimit, &fs.OpsLimit, -1}, {c.FilesetDepth, &fs.Filesets.Depth, 0}} {
-		if n.flag == nil {
-			continue
-		}
-		if *n.flag < n.least || *n.flag > math.MaxInt32 {
-			return false, usageError{fmt.Errorf("%d is out of range for this flag: use %d or more", *n.flag, n.least)}
-		}
-		*n.to, changed = *n.flag, true
-	}
-	if len(c.Fileset) > 0 {
-		fs.Filesets.Named, changed = nil, true
-	}
-	for _, text := range c.Fileset {
-		named, err := fileset.Parse(fs.Root, text)
-		if err != nil {
-			return false, usageError{fmt.Errorf("--fileset %s: %w", text, err)}
-		}
-		fs.Filesets.Named = append(fs.Filesets.Named, named)
-	}
-	if _, err := fileset.New(fs.Filesets); err != nil {
-		return false, usageError{err}
-	}
-	if len(c.SizeClasses) > 0 {
-		if len(c.SizeClasses) != len(fs.SizeClasses) {
-			return false, usageError{fmt.Errorf("--size-classes %v: give %d bounds", c.SizeClasses, len(fs.SizeClasses))}
-		}
-		copy(fs.SizeClasses[:], c.SizeClasses)
-		changed = true
-	}
-	if err := fs.SizeClasses.Validate(); err != nil {
-		return false, usageError{err}
-	}
-	return changed, nil
-}
-
-// newFileSystem returns the settings of a file system that has none yet.
-func (c settings) newFileSystem(name, root string) (usage.FileSystem, error) {
-	fs := usage.NewFileSystem(name, root)
-	_, err := c.apply(&fs)
-	return fs, err
-}
-
 type fsCmd struct {
 	Add    fsAddCmd    `cmd:"" help:"Register a directory tree under a name."`
 	List   fsListCmd   `cmd:"" help:"List the file systems and their latest scans."`
-	Show   fsShowCmd   `cmd:"" help:"Show the settings and the latest scans of a file system."`
+	Show   fsShowCmd   `cmd:"" help:"Show the settings, the schedule and the latest scans of a file system."`
+	Set    fsSetCmd    `cmd:"" help:"Change how a file system is scanned and divided."`
+	Scan   fsScanCmd   `cmd:"" help:"Queue a scan now, for fstally serve or the worker of the file system to run."`
+	Cancel fsCancelCmd `cmd:"" help:"Stop the scan that is queued or runs, wherever that is."`
 	Accept fsAcceptCmd `cmd:"" help:"Believe a suspect scan after a look: its numbers then count and are shown."`
+	Reject fsRejectCmd `cmd:"" help:"Do not believe a suspect scan, nor one that finds the same."`
 	Rename fsRenameCmd `cmd:"" help:"Give a file system another name. Its history stays; addresses with the old name end."`
 	Remove fsRemoveCmd `cmd:"" help:"Remove a file system with its whole history. The files themselves are not touched."`
 }
@@ -130,8 +70,12 @@ func (fsListCmd) Run(ctx context.Context, a *app) error {
 			_, err := fmt.Fprintln(a.stdout, "No file system yet. Add one with: fstally fs add NAME PATH")
 			return err
 		}
+		schedules, err := d.schedules(ctx)
+		if err != nil {
+			return err
+		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tNAME\tROOT\tLATEST SCAN\tFILES\tALLOCATED")
+		_, _ = fmt.Fprintln(w, "ID\tNAME\tROOT\tLATEST SCAN\tFILES\tALLOCATED\tNEWEST SCAN\tNEXT SCAN")
 		for _, fs := range list {
 			latest, files, allocated := "none yet", "", ""
 			if fs.CurrentScanID != 0 {
@@ -142,11 +86,31 @@ func (fsListCmd) Run(ctx context.Context, a *app) error {
 				latest = scan.Started.In(a.location).Format("2006-01-02 15:04") + " " + string(scan.Verdict)
 				files, allocated = usage.Files.Format(scan.Totals), usage.Allocated.Format(scan.Totals)
 			}
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n",
-				fs.ID, fs.Name, usage.Escape(fs.Root), latest, files, allocated)
+			newest, err := d.Scans(ctx, usage.Everything(), fs.ID, 1, 0)
+			if err != nil {
+				return err
+			}
+			state := ""
+			if len(newest) > 0 {
+				state = describeState(&newest[0])
+			}
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+				fs.ID, fs.Name, usage.Escape(fs.Root), latest, files, allocated, state, nextScan(schedules[fs.ID], a))
 		}
 		return w.Flush()
 	})
+}
+
+// describeState is the state of a scan with its verdict and what was said about it.
+func describeState(s *usage.Scan) string {
+	words := []string{string(s.State), string(s.Verdict)}
+	if s.Rejected {
+		words = append(words, "(rejected)")
+	}
+	if s.State == usage.Running && s.Progress.Stalled {
+		words = append(words, "(stalled)")
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
 type fsShowCmd struct {
@@ -167,6 +131,10 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
+		schedules, err := d.schedules(ctx)
+		if err != nil {
+			return err
+		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, row := range [][2]string{
 			{"id", strconv.FormatInt(fs.ID, 10)},
@@ -178,24 +146,66 @@ func (c fsShowCmd) Run(ctx context.Context, a *app) error {
 			{"filesets", describeFilesets(fs.Filesets)},
 			{"walkers", orByType(fs.Walkers)},
 			{"operations per second", orByType(fs.OpsLimit)},
+			{"given up after", describeStall(fs.StallAfter)},
+			{"nice", strconv.Itoa(fs.Nice)},
+			{"idle I/O", yesOrNo(fs.IdleIO)},
+			{"memory limit", describeMemory(fs.MemoryLimit)},
+			{"scanned by", scannedBy(&fs)},
+			{"schedule", describeSchedule(schedules[fs.ID])},
+			{"next scan", nextScan(schedules[fs.ID], a)},
 		} {
 			_, _ = fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 		}
-		_, _ = fmt.Fprintln(w, "\nSCAN\tSTARTED\tSTATE\tDURATION\tENTRIES\tERRORS")
-		for _, s := range scans {
-			started, took := "", ""
-			if !s.Started.IsZero() {
-				started = s.Started.In(a.location).Format("2006-01-02 15:04 MST")
-			}
-			if !s.Finished.IsZero() {
+		_, _ = fmt.Fprintln(w, "\nSCAN\tDUE\tSTARTED\tATTEMPT\tSTATE\tDURATION\tENTRIES\tERRORS\tREASON")
+		for i := range scans {
+			s := &scans[i]
+			took := ""
+			if !s.Started.IsZero() && !s.Finished.IsZero() {
 				took = usage.FormatDuration(s.Duration(s.Finished))
 			}
-			state := strings.TrimSpace(string(s.State) + " " + string(s.Verdict))
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\n",
-				s.ID, started, state, took, s.Counters.Entries, s.Counters.Errors)
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%s\t%s\t%d\t%d\t%s\n",
+				s.ID, a.clock(s.Occurrence), a.clock(s.Started), s.Attempt, describeState(s), took,
+				s.Counters.Entries, s.Counters.Errors, usage.Escape(s.Reason))
 		}
 		return w.Flush()
 	})
+}
+
+// clock shows a time in the site's zone, nothing for one that is not known.
+func (a *app) clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(a.location).Format("2006-01-02 15:04 MST")
+}
+
+func describeStall(after time.Duration) string {
+	if after == 0 {
+		return "never"
+	}
+	return fmt.Sprintf("%d minutes without an answer", after/time.Minute)
+}
+
+func describeMemory(limit int64) string {
+	if limit == 0 {
+		return "none"
+	}
+	return usage.FormatBytes(usage.ByteCount(limit))
+}
+
+// scannedBy names what runs the scans of a file system.
+func scannedBy(fs *usage.FileSystem) string {
+	if fs.Worker == "" {
+		return "fstally serve"
+	}
+	return "fstally worker " + fs.Worker
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }
 
 func orUnknown(s string) string {
@@ -229,41 +239,6 @@ func describeFilesets(r usage.FilesetRules) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
-}
-
-type fsAcceptCmd struct {
-	FS   string `arg:"" name:"fs" help:"Name or number of the file system."`
-	Scan int64  `arg:"" optional:"" help:"Number of the scan. Default: the newest, if it is suspect."`
-}
-
-// Run accepts a suspect scan.
-func (c fsAcceptCmd) Run(ctx context.Context, a *app) error {
-	return a.use(ctx, func(d *database) error {
-		fs, err := d.FileSystem(ctx, usage.Everything(), c.FS)
-		if err != nil {
-			return noFileSystem(c.FS, err)
-		}
-		id := c.Scan
-		if id == 0 {
-			newest, err := d.Scans(ctx, usage.Everything(), fs.ID, 1, 0)
-			if err != nil {
-				return err
-			}
-			if len(newest) == 0 || newest[0].Verdict != usage.Suspect {
-				return fmt.Errorf("the newest scan of %s: %w", fs.Name, postgres.ErrNotSuspect)
-			}
-			id = newest[0].ID
-		}
-		scan, err := d.AcceptScan(ctx, usage.OnlyFileSystems(fs.ID), id)
-		if errors.Is(err, usage.ErrNotFound) {
-			return fmt.Errorf("%s has no scan %d: see 'fstally fs show %s' (%w)", fs.Name, id, fs.Name, usage.ErrNotFound)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(a.stdout, "Scan %d of %s is accepted, and %s.\n", scan.ID, fs.Name, scan.Verdict)
-		return err
-	})
 }
 
 type fsRenameCmd struct {
