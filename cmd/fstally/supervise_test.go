@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fstally/internal/embeddedpg"
+	"fstally/test/mutefs"
+	"fstally/test/tree"
+)
+
+// post asks the API for something that must succeed.
+func (p *program) post(path string) {
+	p.t.Helper()
+	if status, body := p.try("POST", "/api/v1"+path); status >= 300 {
+		p.t.Fatalf("POST %s: %d %s", path, status, body)
+	}
+}
+
+// cancel cancels the newest scan of a file system, waits for its end, and holds
+// that it comes within 5 s, which is what is promised.
+func (p *program) cancel(fs string) {
+	p.t.Helper()
+	asked := time.Now()
+	p.post(fmt.Sprintf("/scans/%d/cancel", p.scans(fs)[0].ID))
+	await(p.t, "cancelled", func() bool { return p.scans(fs)[0].State == "cancelled" })
+	p.t.Logf("cancelled after %s", time.Since(asked))
+}
+
+// held counts what the program holds for its children: pipes to them, handles of
+// them, and threads that wait for them.
+func (p *program) held() (n int) {
+	p.t.Helper()
+	proc := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
+	descriptors, err := filepath.Glob(proc + "fd/*")
+	if err != nil || len(descriptors) == 0 {
+		p.t.Fatalf("descriptors of the program: %q, %v", descriptors, err)
+	}
+	for _, fd := range descriptors {
+		to, _ := os.Readlink(fd)
+		if strings.HasPrefix(to, "pipe:") || strings.Contains(to, "pidfd") {
+			n++
+		}
+	}
+	threads, err := filepath.Glob(proc + "task/*/wchan")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, thread := range threads {
+		if in, _ := os.ReadFile(thread); string(in) == "do_wait" {
+			n++
+		}
+	}
+	return n
+}
+
+// children counts the processes that the program has started and that are not
+// gone, those included that only the kernel keeps.
+func (p *program) children() (n int) {
+	p.t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/status")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, file := range stats {
+		status, _ := os.ReadFile(file)
+		if strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", p.cmd.Process.Pid)) {
+			n++
+		}
+	}
+	return n
+}
+
+// A mount that stops answering costs one process, which only the kernel holds, and
+// the scans of it alone: also after a restart.
+func TestMuteMount(t *testing.T) {
+	for _, op := range []mutefs.Op{mutefs.Readdir, mutefs.Stat, mutefs.Open} {
+		t.Run(string(op), func(t *testing.T) {
+			mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{"1": tree.File{}}, "b": tree.Dir{"1": tree.File{}}})
+			site := newCrashSite(t)
+			fstally(t, site.dataDir, "fs", "add", "mute", mute.Root)
+			p := serve(t, site.dataDir)
+			held, children := p.held(), p.children()
+			path := "b"
+			if op == mutefs.Stat {
+				path = "b/1"
+			}
+			mute.Mute(op, path)
+			p.post("/filesystems/mute/scans")
+			<-mute.Waiting()
+			p.cancel("mute")
+			if n := p.children(); n != children+1 {
+				t.Errorf("%d processes, want the %d from before and one that hangs", n, children)
+			}
+			await(t, "without what the scan held", func() bool { return p.held() == held })
+
+			refused := func() {
+				t.Helper()
+				p.post("/filesystems/mute/scans")
+				await(t, "refused", func() bool { return p.scans("mute")[0].State == "failed" })
+				if reason := p.scans("mute")[0].Reason; !strings.Contains(reason, "hanging in "+mute.Root) {
+					t.Errorf("the reason is %q", reason)
+				}
+			}
+			refused()
+			p.post("/filesystems/scratch/scans")
+			await(t, "scanned", func() bool { return p.scans("scratch")[0].State == "complete" })
+			if n := p.children(); n != children+1 || p.held() != held {
+				t.Errorf("%d processes and %d things held, want %d and %d", n, p.held(), children+1, held)
+			}
+
+			p.stop()
+			p = serve(t, site.dataDir)
+			refused()
+
+			mute.Abort()
+			p.post("/filesystems/mute/scans")
+			await(t, "scanned again", func() bool { return p.scans("mute")[0].State == "complete" })
+		})
+	}
+}
+
+// A scan that hangs is given up, and names where.
+func TestStallFailsTheScan(t *testing.T) {
+	mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{}, "b\x1b[31m": tree.Dir{}})
+	dataDir := filepath.Join(t.TempDir(), "data")
+	mute.Mute(mutefs.Readdir, "b\x1b[31m")
+	code, said := fails(t, dataDir, "scan", "--stall-after=2s", mute.Root)
+	if code == exitInterrupted || !strings.Contains(said, `b\\x1b[31m (readdir)`) && !strings.Contains(said, `b\x1b[31m (readdir)`) {
+		t.Errorf("exit code %d, it said: %s", code, said)
+	}
+}
+
+// A cancel is heeded while the result is stored, too; nothing of it is then seen.
+func TestCancelWhileImporting(t *testing.T) {
+	site := newCrashSite(t)
+	p := serve(t, site.dataDir)
+	url, err := embeddedpg.Running(site.dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	if _, err := conn.Exec(t.Context(), `
+		CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+		CREATE TRIGGER slow AFTER INSERT ON size_histogram FOR EACH STATEMENT EXECUTE FUNCTION slow()`); err != nil {
+		t.Fatal(err)
+	}
+	p.post("/filesystems/scratch/scans")
+	await(t, "asleep in its import", func() bool {
+		var sleeps bool
+		const asleep = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep')`
+		if err := conn.QueryRow(t.Context(), asleep).Scan(&sleeps); err != nil {
+			t.Fatal(err)
+		}
+		return sleeps
+	})
+	p.cancel("scratch")
+	site.check(t, p, 1)
+}
