@@ -38,7 +38,7 @@ func NewLive(f component.Frame, scan usage.Scan, before *usage.Scan, waits []str
 		"errors":    component.Count(scan.Progress.Errors),
 		"elapsed":   usage.FormatDuration(elapsed),
 		"percent":   percentWords(live.Percent),
-		"left":      left(live.Percent, elapsed),
+		"left":      left(live.Percent, elapsed, scan.Progress.Stalled),
 		"directory": scan.Progress.Directory,
 		"limits":    limits(scan.Progress),
 		"short":     short(scan, live.Percent),
@@ -76,12 +76,12 @@ func percentWords(percent float64) string {
 }
 
 // left estimates the time that remains from what has passed; it says nothing
-// before a twentieth is done.
-func left(percent float64, elapsed time.Duration) string {
+// before a twentieth is done, nor while nothing gets on.
+func left(percent float64, elapsed time.Duration, stalled bool) string {
 	if percent < 0 {
 		return "no scan before to compare with"
 	}
-	if percent < 5 || percent >= 99 {
+	if stalled || percent < 5 || percent >= 99 {
 		return ""
 	}
 	return "about " + usage.FormatDuration(time.Duration(float64(elapsed)/percent*(100-percent))) + " left"
@@ -177,7 +177,7 @@ func stalledWords(f component.Frame, scan usage.Scan) string {
 	}
 	words += "."
 	if f.FileSystem != nil && f.FileSystem.StallAfter > 0 {
-		words += fmt.Sprintf(" The scan is given up after %s.", usage.FormatDuration(f.FileSystem.StallAfter))
+		words += fmt.Sprintf(" The scan is given up after %s.", wholeUnits(f.FileSystem.StallAfter))
 	}
 	return words
 }

@@ -70,7 +70,7 @@ func TestEveryAddressIsUnderTheBasePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, doc := range docs {
-		for _, attribute := range []string{"href", "src", "action", "data-live"} {
+		for _, attribute := range []string{"href", "src", "action", "data-live", "data-live-events", "data-await"} {
 			doc.Find("[" + attribute + "]").Each(func(_ int, s *goquery.Selection) {
 				address := s.AttrOr(attribute, "")
 				if anchor, ok := strings.CutPrefix(address, "#"); ok {
@@ -103,8 +103,10 @@ func TestPagesAreWellFormedForThoseWhoHearThem(t *testing.T) {
 		})
 		for _, attribute := range []string{"aria-labelledby", "aria-describedby", "for", "data-source"} {
 			doc.Find("[" + attribute + "]").Each(func(_ int, s *goquery.Selection) {
-				if id := s.AttrOr(attribute, ""); !ids[id] {
-					t.Errorf("%s: %s points to %q, which is not there", name, attribute, id)
+				for id := range strings.FieldsSeq(s.AttrOr(attribute, "")) {
+					if !ids[id] {
+						t.Errorf("%s: %s points to %q, which is not there", name, attribute, id)
+					}
 				}
 			})
 		}
@@ -217,7 +219,10 @@ func exact(t *testing.T, cell *goquery.Selection) *big.Int {
 
 func TestHostileNamesAreText(t *testing.T) {
 	docs := render(t)
-	for _, name := range []string{"capacity-hostile", "files-hostile", "scan-complete", "scan-running"} {
+	for _, name := range []string{
+		"capacity-hostile", "files-hostile", "scan-complete", "scan-running", "scan-stalled", "schedules", "schedule-wrong",
+		"settings-wrong", "fs-settings", "fs-settings-wrong",
+	} {
 		doc := docs[name]
 		if n := doc.Find("img, main i, main b > b, [onerror], [onmouseover]").Length(); n > 0 {
 			t.Errorf("%s: %d elements came out of names", name, n)
@@ -288,6 +293,16 @@ func TestEmptyStatesSayWhatToDo(t *testing.T) {
 	docs := render(t)
 	for _, tc := range []struct{ page, want string }{
 		{"first-run", "fstally fs add NAME PATH"},
+		{"schedules-none", "Add one"},
+		{"settings-none", "which directory to watch"},
+		{"scan-waiting", "waits for a free worker, as scans of home, proj and tape-cache"},
+		{"scan-retried", "another attempt, not before 10:43:00 CET"},
+		{"scan-retried", "Scheduled for Mon 30 Nov 2026, 01:30 CET, second attempt"},
+		{"scan-stalled", "the last answer came 4 min 10 s ago"},
+		{"scan-stalled", "given up after 30 min."},
+		{"scan-cancelled", "no chart, no list and no other page counts it"},
+		{"scan-skipped", "Scan 2609 was not over yet."},
+		{"error-503", "loads itself anew"},
 		{"capacity-first-scan", "The history starts here"},
 		{"capacity-empty", "Show the whole history"},
 		{"files-empty", "Show all types"},

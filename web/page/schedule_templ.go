@@ -587,7 +587,7 @@ func SchedulePage(p Schedule) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = component.Card(component.CardHead{ID: "schedule", Title: "When it is scanned", Sub: "in the time of a zone, over its changes of the clocks"}, nil).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = component.Card(component.CardHead{ID: "schedule", Title: "When it is scanned", Sub: "by the clocks of a time zone"}, nil).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

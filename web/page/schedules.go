@@ -110,10 +110,19 @@ func dayWord(day string) string {
 	return usage.Escape(day)
 }
 
+// wholeUnits shows a length of time that somebody set, without units that it has none of.
+func wholeUnits(d time.Duration) string {
+	words := usage.FormatDuration(d)
+	for _, none := range []string{" 0 s", " 0 min", " 0 h"} {
+		words = strings.TrimSuffix(words, none)
+	}
+	return words
+}
+
 // catchUpWords says what becomes of an occurrence that was missed.
 func catchUpWords(d time.Duration) string {
 	if d == 0 {
 		return "a missed scan is not made up for"
 	}
-	return "a missed scan is made up for within " + usage.FormatDuration(d)
+	return "a missed scan is made up for within " + wholeUnits(d)
 }

@@ -17,7 +17,8 @@ func overviewPages(base string) []Page {
 	}
 	return []Page{
 		{"overview", page.OverviewPage(of(
-			calmSystem(), troubledSystem(), fullSystem(), staleSystem(), waitingSystem(), scanningSystem(),
+			calmSystem(), troubledSystem(), fullSystem(), staleSystem(), waitingSystem(), scanningSystem(), lateSystem(),
+			stalledSystem(),
 		))},
 		{"overview-one", page.OverviewPage(of(youngSystem()))},
 		{"overview-hostile", page.OverviewPage(of(hostileSystem()))},
@@ -45,8 +46,32 @@ func calmSystem() page.System {
 			Among: 100,
 		},
 	}
+	s.Schedule = &usage.Schedule{Plan: "nightly 01:30", Zone: "Europe/Berlin", Enabled: true}
+	s.Next = time.Date(2026, 12, 1, 1, 30, 0, 0, zone())
+	s.Expected = s.Next
 	trend := report.NewTrend(report.UsedSamples(points))
 	s.Forecast = report.NewForecast(trend, current.Started, current.Capacity.Used(), current.Capacity.Size)
+	return s
+}
+
+// lateSystem should have been scanned by now, and its last night was skipped.
+func lateSystem() page.System {
+	s := renamed(calmSystem(), 7, "late", "/late")
+	current := *s.Current
+	current.Started, current.Finished = current.Started.AddDate(0, 0, -1), current.Finished.AddDate(0, 0, -1)
+	s.Current, s.Newest, s.Expected = &current, &current, current.Started.AddDate(0, 0, 1)
+	s.Skipped = &usage.Scan{
+		ID: 2611, State: usage.NotRun, Occurrence: s.Expected, Reason: "fstally was not running when this scan was due.",
+	}
+	return s
+}
+
+// stalledSystem has a scan that gets no answer.
+func stalledSystem() page.System {
+	s := renamed(calmSystem(), 8, "mute", "/mute")
+	running := stalledScan().Of
+	s.Newest = &running
+	s.Schedule.Enabled, s.Next = false, time.Time{}
 	return s
 }
 

@@ -54,6 +54,12 @@ func Pages(base string) []Page {
 		{"scan-failed", scan(endedScan(usage.Failed, ""))},
 		{"scan-running", scan(runningScan(usage.Running))},
 		{"scan-queued", scan(runningScan(usage.Queued))},
+		{"scan-waiting", scan(waitingScan())},
+		{"scan-retried", scan(retriedScan())},
+		{"scan-stalled", scan(stalledScan())},
+		{"scan-cancelled", scan(cancelledScan())},
+		{"scan-rejected", scan(rejectedScan())},
+		{"scan-skipped", scan(skippedScan())},
 		{"first-run", page.FirstRunPage(page.FirstRun{Frame: bare("Welcome")})},
 		{"first-run-scanning", page.FirstRunPage(firstRun(bare("First scan")))},
 		{"login", page.LoginPage(page.Login{Frame: bare("Access token")})},
@@ -62,13 +68,17 @@ func Pages(base string) []Page {
 			Frame: bare("Not found"), Status: 404, Message: `There is no file system "scrtach".`,
 			Remedy: "Choose one of those on the first page, or add it with fstally fs add scrtach PATH.",
 		})},
+		{"error-503", page.ErrorPage(page.Error{
+			Frame: bare("Service Unavailable"), Status: 503, Message: "The database does not answer",
+			Remedy: "It may be starting: try again in a minute.", RequestID: "kX2bQ9", Again: true,
+		})},
 		{"error-500", page.ErrorPage(page.Error{
 			Frame: bare("Failure"), Status: 500, Message: "The page could not be made.",
 			Remedy: "Load it again. If that does not help, the log says more.", RequestID: "host/kX2bQ9-000042",
 		})},
 	}
 	return slices.Concat(pages, scansPages(base), timelinePages(base), entityPages(base), overviewPages(base),
-		peoplePages(base), referencePages(base))
+		peoplePages(base), referencePages(base), schedulePages(base), settingsPages(base))
 }
 
 func zone() *time.Location { return time.FixedZone("CET", 3600) }
@@ -374,6 +384,59 @@ func runningScan(state usage.ScanState) page.Scan {
 			Entries: 389_204_117, Allocated: tib(1012), Errors: 3, Walkers: 4, OpsLimit: 20000, FSType: "gpfs",
 			Directory: usage.Escape("proj/nwp/ens/2026112912/<i>member</i>/\x1b[2J"), Phase: "walking",
 		}
+	}
+	return p
+}
+
+// waitingScan waits for others to end.
+func waitingScan() page.Scan {
+	p := runningScan(usage.Queued)
+	p.Of.Origin, p.Of.Occurrence, p.Of.Attempt = usage.BySchedule, time.Date(2026, 11, 30, 1, 30, 0, 0, zone()), 1
+	p.Waits = []string{"home", "proj", "tape-cache.project-long-term-archive-of-the-institute"}
+	return p
+}
+
+// retriedScan is the second attempt at an occurrence, which waits a little.
+func retriedScan() page.Scan {
+	p := runningScan(usage.Queued)
+	p.Of.Origin, p.Of.Occurrence, p.Of.Attempt = usage.BySchedule, time.Date(2026, 11, 30, 1, 30, 0, 0, zone()), 2
+	p.Of.NotBefore = now().Add(time.Minute)
+	p.Attempts = []usage.Scan{{ID: 2608, State: usage.Interrupted, Attempt: 1, Reason: "the process that ran the scan went away"}}
+	return p
+}
+
+// stalledScan gets no answer from its file system.
+func stalledScan() page.Scan {
+	p := runningScan(usage.Running)
+	p.FileSystem.StallAfter = 30 * time.Minute
+	g := &p.Of.Progress
+	g.Stalled, g.LastAnswer = true, now().Add(-250*time.Second)
+	for i, name := range hostileNames() {
+		g.Blocked = append(g.Blocked, usage.Blocked{Directory: "proj/" + name, Op: "readdir", Seconds: int64(250 - i)})
+	}
+	return p
+}
+
+// cancelledScan had got somewhere.
+func cancelledScan() page.Scan {
+	p := endedScan(usage.Cancelled, "")
+	p.Of.Progress, p.Of.Reason, p.Of.Origin = runningScan(usage.Running).Of.Progress, "", usage.ByHand
+	return p
+}
+
+func rejectedScan() page.Scan {
+	p := endedScan(usage.Complete, usage.Suspect)
+	p.Of.Rejected = true
+	p.Of.Reason += " It was looked at and rejected."
+	return p
+}
+
+// skippedScan is an occurrence without a scan.
+func skippedScan() page.Scan {
+	p := endedScan(usage.NotRun, "")
+	p.Of = usage.Scan{
+		ID: 2610, FileSystemID: 1, State: usage.NotRun, Origin: usage.BySchedule, Attempt: 1,
+		Occurrence: time.Date(2026, 11, 30, 1, 30, 0, 0, zone()), Reason: "Scan 2609 was not over yet.",
 	}
 	return p
 }
