@@ -92,7 +92,8 @@ func (c scheduleSetCmd) Run(ctx context.Context, a *app) error {
 		return usageError{err}
 	}
 	if c.CatchUp != nil && (*c.CatchUp < 0 || *c.CatchUp > maxCatchUp || *c.CatchUp%time.Hour != 0) {
-		return usageError{fmt.Errorf("--catch-up %s: give whole hours, such as 12h, at most %dh", *c.CatchUp, maxCatchUp/time.Hour)}
+		return usageError{fmt.Errorf("--catch-up %s: give whole hours, such as 12h, at most %dh",
+			*c.CatchUp, maxCatchUp/time.Hour)}
 	}
 	if c.Zone != "" {
 		if _, err := schedule.Zone(c.Zone); err != nil {
@@ -192,7 +193,8 @@ func printSchedule(w io.Writer, name string, s usage.Schedule) {
 		catchUp = fmt.Sprintf("%d h", s.CatchUp/time.Hour)
 	}
 	next := upcoming(s)
-	_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, usage.Escape(s.Plan), usage.Escape(s.Zone), state, catchUp, next[0])
+	_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n",
+		name, usage.Escape(s.Plan), usage.Escape(s.Zone), state, catchUp, next[0])
 	for _, line := range next[1:] {
 		_, _ = fmt.Fprintf(w, "\t\t\t\t\t%s\n", line)
 	}

@@ -184,7 +184,8 @@ const (
 
 func groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupFileSystems, Description: "What is watched, and how it is scanned. The other addresses take the name or the id of one."},
+		{Name: groupFileSystems, Description: "What is watched, and how it is scanned. " +
+			"The other addresses take the name or the id of one."},
 		{Name: groupUsage, Description: "Who and what uses the space and the files, as of one scan."},
 		{Name: groupHistory, Description: "How it came to be so."},
 		{Name: groupScans, Description: "What was scanned and how far it can be believed; starting and stopping scans."},

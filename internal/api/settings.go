@@ -133,13 +133,14 @@ func (a *api) registerSettings() {
 	register(a, operation{
 		id: "add-filesystem", method: http.MethodPost, path: "/filesystems", status: http.StatusCreated, body: true,
 		errors: []int{http.StatusConflict}, group: groupFileSystems, summary: "Watch a directory tree",
-		description: "It is registered only: start a scan, or give it a schedule. The root is looked at when it is scanned, " +
-			"by whoever scans it; until then nobody knows whether it exists.",
+		description: "It is registered only: start a scan, or give it a schedule. The root is looked at when it is " +
+			"scanned, by whoever scans it; until then nobody knows whether it exists.",
 		answer: "The new file system; the header Location says where it can be read.",
 	}, a.addFileSystem)
 	register(a, operation{
 		id: "change-filesystem", method: http.MethodPatch, path: "/filesystems/{fs}", body: true,
-		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupFileSystems, summary: "Change settings of a file system",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, group: groupFileSystems,
+		summary:     "Change settings of a file system",
 		description: "What is absent stays as it is. Scans that run already go on with the settings that they began with.",
 		answer:      "The file system as it is now.",
 	}, a.changeFileSystem)

@@ -62,18 +62,19 @@ func (s *site) reference(r *http.Request) (answer, error) {
 	return answer{content: page.ReferencePage(model)}, nil
 }
 
-// examples are values for the placeholders of paths: a file system, preferably
-// with a scan, that scan, and its largest user. What there is none of is not in it.
+// examples are values for the placeholders of paths, by the path up to the placeholder:
+// a file system, preferably with a scan, that scan, and its largest user. What there is
+// none of is not in it.
 func (s *site) examples(ctx context.Context, all []usage.FileSystem) (map[string]string, error) {
 	if len(all) == 0 {
 		return nil, nil //nolint:nilnil // no examples are an empty map
 	}
 	fs := all[max(0, slices.IndexFunc(all, func(fs usage.FileSystem) bool { return fs.CurrentScanID != 0 }))]
-	values := map[string]string{"fs": fs.Name}
+	values := map[string]string{"/filesystems/{fs}": fs.Name}
 	if fs.CurrentScanID == 0 {
 		return values, nil
 	}
-	values["id"] = strconv.FormatInt(fs.CurrentScanID, 10)
+	values["/scans/{id}"] = strconv.FormatInt(fs.CurrentScanID, 10)
 	table, err := s.Reader.Usage(ctx, Scope(ctx), usage.Query{
 		ScanID: fs.CurrentScanID, GroupBy: usage.User, By: usage.Allocated, Limit: 1,
 	})
@@ -81,7 +82,7 @@ func (s *site) examples(ctx context.Context, all []usage.FileSystem) (map[string
 		return nil, fmt.Errorf("largest user of scan %d: %w", fs.CurrentScanID, err)
 	}
 	if len(table.Rows) > 0 {
-		values["uid"] = table.Rows[0].Key
+		values["/users/{uid}"] = table.Rows[0].Key
 	}
 	return values, nil
 }
@@ -98,12 +99,16 @@ func origin(r *http.Request) string {
 // addCalls sets how an operation is called: with the examples in the place of
 // placeholders, and with the defaults of its parameters spelled out.
 func addCalls(model *page.Reference, shown *page.Operation, op *huma.Operation, examples map[string]string) {
-	address, query := apiPrefix+op.Path, url.Values{}
+	address, query, there := apiPrefix+op.Path, url.Values{}, true
 	for _, p := range op.Parameters {
 		switch p.In {
 		case "path":
-			value := cmp.Or(examples[p.Name], example(p.Schema), "1")
-			address = strings.ReplaceAll(address, "{"+p.Name+"}", url.PathEscape(value))
+			placeholder := "{" + p.Name + "}"
+			before, _, _ := strings.Cut(op.Path, placeholder)
+			known := examples[before+placeholder]
+			there = there && known != ""
+			value := cmp.Or(known, example(p.Schema), "1")
+			address = strings.ReplaceAll(address, placeholder, url.PathEscape(value))
 		case "query":
 			if d := p.Schema.Default; d != nil && fmt.Sprint(d) != "0" {
 				query.Set(p.Name, fmt.Sprint(d))
@@ -121,7 +126,7 @@ func addCalls(model *page.Reference, shown *page.Operation, op *huma.Operation, 
 		shown.Curl += `-H "Authorization: Bearer $TOKEN" `
 	}
 	shown.Curl += shellQuote(strings.TrimSuffix(model.Address, model.URL(apiPrefix, nil)) + call)
-	if op.Method != http.MethodGet {
+	if op.Method != http.MethodGet || !there {
 		return
 	}
 	shown.Try = call

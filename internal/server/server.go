@@ -17,7 +17,9 @@ import (
 // Reader is what the pages read. Every method that takes a scope answers
 // usage.ErrNotFound for what does not exist or lies outside of it.
 type Reader interface {
-	Ping(ctx context.Context) error
+	// Ready reports whether the store answers, usage.ErrUnavailable if not, and whether
+	// this program can use it.
+	Ready(ctx context.Context) error
 	FileSystems(ctx context.Context, scope usage.Scope) ([]usage.FileSystem, error)
 	FileSystem(ctx context.Context, scope usage.Scope, nameOrID string) (usage.FileSystem, error)
 	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
@@ -76,7 +78,13 @@ type Config struct {
 	Clock    func() time.Time
 	Logger   *slog.Logger
 	Version  string // of the program
-	Schema   int64  // version of the store's tables; 0 where it is not known
+	// SpoolSize tells how many results wait to be imported, and their size; nil where
+	// that is not known.
+	SpoolSize func() (files int, bytes int64, err error)
+	// Ready reports, beside the store, what the program needs to run scans; nil for
+	// nothing.
+	Ready  func(ctx context.Context) error
+	Schema int64 // version of the store's tables; 0 where it is not known
 	// Stopping ends streams of events, which would keep a server from stopping; nil
 	// for never.
 	Stopping <-chan struct{}

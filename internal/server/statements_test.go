@@ -58,11 +58,11 @@ func readers() []string {
 		fs + "/users?grown=7",
 		fs + "/users/1000", fs + "/users/1000?scan=11", fs + "/types/txt", fs + "/filesets/home",
 		fs + "/history", fs + "/history?group_by=user", fs + "/history?group_by=fileset&top=10&range=1y",
-		fs + "/scans", "/scans/16", "/scans/16/progress",
+		fs + "/scans", fs + "/schedule", fs + "/settings", "/schedules", "/settings", "/scans/16", "/scans/16/progress", "/scans/16/events",
 		"/users/1000", "/api",
 
 		"/api/v1/openapi.json", "/api/v1/filesystems", "/api/v1/scans/16", "/api/v1/users/1000",
-		"/api/v1/schedules", "/api/v1/schedules/preview?plan=every+6h&zone=UTC", api, api + "/schedule",
+		"/api/v1/retention", "/api/v1/schedules", "/api/v1/schedules/preview?plan=every+6h&zone=UTC", api, api + "/schedule",
 		api + "/scans", api + "/histogram", api + "/histogram?type=txt&scan=11",
 		api + "/top/users", api + "/top/users?type=txt", api + "/top/users?order=change&since_days=7",
 		api + "/history", api + "/history?format=csv", api + "/history?group_by=type&key=txt&from=2026-11-01",

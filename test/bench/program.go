@@ -65,6 +65,25 @@ func (p *program) stop() error {
 	return p.cmd.Wait()
 }
 
+// schedule gives a file system a schedule that runs nothing, so that there is one to read.
+func (p *program) schedule(ctx context.Context, fs string) error {
+	body := strings.NewReader(`{"plan":"nightly 01:30","zone":"Europe/Prague","enabled":false}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.base+"/api/v1/filesystems/"+fs+"/schedule", body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("schedule %s: %s", fs, resp.Status)
+	}
+	return nil
+}
+
 // get asks for an address as a browser does and returns the bytes that came.
 func (p *program) get(ctx context.Context, path string, header http.Header) (body []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+path, http.NoBody)

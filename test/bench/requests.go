@@ -27,9 +27,9 @@ func requests(ctx context.Context, p *program) ([]string, error) {
 		return nil, err
 	}
 	paths := []string{
-		"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css",
+		"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css", "/schedules", "/settings",
 		"/api", "/api/v1/openapi.json", "/api/v1/filesystems",
-		"/api/v1/schedules", "/api/v1/schedules/preview?plan=nightly+01:30&zone=Europe/Prague&n=100",
+		"/api/v1/retention", "/api/v1/schedules", "/api/v1/schedules/preview?plan=nightly+01:30&zone=Europe/Prague&n=100",
 	}
 	for i, fs := range systems.Items {
 		s, err := find(ctx, p, fs.Name)
@@ -38,6 +38,9 @@ func requests(ctx context.Context, p *program) ([]string, error) {
 		}
 		paths = append(paths, s.pages()...)
 		if i == 0 {
+			if err := p.schedule(ctx, fs.Name); err != nil {
+				return nil, err
+			}
 			paths = append(paths, "/users/"+s.topUser)
 			paths = append(paths, s.calls()...)
 		}
@@ -55,7 +58,7 @@ func (s subject) pages() []string {
 		fs + "/scans", fs + "/scans?before=" + strconv.FormatInt(s.older, 10),
 		fs + "/users/" + s.topUser, fs + "/users/" + s.smallUser, fs + "/users/" + s.topUser + older,
 		fs + "/types/" + url.PathEscape(s.topType), fs + "/filesets/" + url.PathEscape(s.fileset),
-		fs + "/history", fs + "/history?range=1y",
+		fs + "/history", fs + "/history?range=1y", fs + "/schedule", fs + "/settings",
 	}
 	for _, d := range page.TimelineDimensions() {
 		if d != "" {
@@ -68,7 +71,8 @@ func (s subject) pages() []string {
 	for _, scan := range []int64{s.newest, s.older} {
 		paths = append(paths, "/scans/"+strconv.FormatInt(scan, 10))
 	}
-	return append(paths, "/scans/"+strconv.FormatInt(s.newest, 10)+"/progress")
+	newest := "/scans/" + strconv.FormatInt(s.newest, 10)
+	return append(paths, newest+"/progress", newest+"/events")
 }
 
 // calls are those of the API.
@@ -87,7 +91,7 @@ func (s subject) calls() []string {
 		paths = append(paths, fs+"/usage?limit=1000&"+filter)
 	}
 	return append(paths,
-		fs, fs+"/usage?limit=1000&format=csv", fs+"/usage?scan="+strconv.FormatInt(s.older, 10),
+		fs, fs+"/schedule", fs+"/usage?limit=1000&format=csv", fs+"/usage?scan="+strconv.FormatInt(s.older, 10),
 		fs+"/top/users?limit=1000", fs+"/top/users?by=files",
 		fs+"/history", fs+"/history?format=csv", fs+"/history?top=100&group_by=user&format=csv",
 		fs+"/history?group_by=user&key="+s.smallUser, fs+"/history?group_by=type&key="+url.QueryEscape(s.topType),

@@ -51,8 +51,8 @@ func (EndedError) Error() string { return "the scan has ended" }
 // Conflict reports true.
 func (EndedError) Conflict() bool { return true }
 
-// Ping reports the store as reachable.
-func (s *Store) Ping(context.Context) error { return s.Err }
+// Ready reports the store as usable.
+func (s *Store) Ready(context.Context) error { return s.Err }
 
 // FileSystems lists those in the scope, by name.
 func (s *Store) FileSystems(_ context.Context, scope usage.Scope) ([]usage.FileSystem, error) {

@@ -71,6 +71,7 @@ func all(site http.Handler) ([]string, error) {
 			patterns[api+path] = true
 		}
 	}
+	delete(patterns, api+"/uploads/{id}") // there for minutes only, and not read from the store
 	return slices.Sorted(maps.Keys(patterns)), nil
 }
 
