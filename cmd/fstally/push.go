@@ -55,6 +55,9 @@ func (c pushFlags) client(a *app, url string) (*push.Client, error) {
 	return client, nil
 }
 
+// tellEvery is how often it is told that the server is away.
+const tellEvery = 10 * time.Minute
+
 // send sends one result and tells what became of it.
 func (c pushFlags) send(ctx context.Context, a *app, client *push.Client, r push.Result) error {
 	line := newProgressLine(a.stderr, 0)
@@ -62,7 +65,12 @@ func (c pushFlags) send(ctx context.Context, a *app, client *push.Client, r push
 		line.print(fmt.Sprintf("sending %s: %d%% of %s", filepath.Base(r.File), 100*sent/max(1, size),
 			usage.FormatBytes(usage.ByteCount(size))))
 	}
+	var told time.Time
 	tell := func(err error) {
+		if time.Since(told) < tellEvery {
+			return
+		}
+		told = time.Now()
 		a.log.WarnContext(ctx, "send a result; it is tried again", "file", r.File, "error", err)
 	}
 	stored, err := client.Send(ctx, r, progress, tell)
@@ -105,7 +113,7 @@ func (c pushFlags) deliver(ctx context.Context, a *app, client *push.Client, spo
 		if err != nil {
 			failed = append(failed, err)
 		}
-		if ctx.Err() != nil || push.Passing(err) && err != nil { // the others would not get further
+		if ctx.Err() != nil || push.Passing(err) { // the others would not get further
 			break
 		}
 	}

@@ -59,12 +59,13 @@ func (a *api) newUploadOutput(u *upload.Upload) *uploadOutput {
 	return &uploadOutput{Offset: u.Offset, Body: body}
 }
 
-type uploadParam struct {
+// UploadParam names the upload of a request.
+type UploadParam struct {
 	ID string `path:"id" doc:"Id of the result: the UUID in it, in lower case." example:"0b6b1bd1-7b0e-4a54-9d3c-0f6f1f4b7c1e"`
 }
 
 type announceInput struct {
-	uploadParam
+	UploadParam
 	Body struct {
 		_          struct{} `json:"-" additionalProperties:"false"`
 		FileSystem string   `json:"filesystem" doc:"Name or id of the file system that it belongs to." example:"scratch"`
@@ -76,7 +77,7 @@ type announceInput struct {
 
 // pieceInput leaves the body unread, for the folder to read as it comes.
 type pieceInput struct {
-	uploadParam
+	UploadParam
 	Offset      int64  `header:"Upload-Offset" required:"true" minimum:"0" doc:"Where the piece begins: the offset of the answer before."`
 	ContentType string `header:"Content-Type" required:"true" doc:"application/octet-stream."`
 	body        io.Reader
@@ -106,7 +107,7 @@ func (a *api) registerUploads() {
 		group:  groupUploads, summary: "How far an upload is",
 		description: "Of a result that is stored, however it came, with its scan.",
 		answer:      "The upload as it is now.",
-	}, func(ctx context.Context, in *uploadParam) (*uploadOutput, error) {
+	}, func(ctx context.Context, in *UploadParam) (*uploadOutput, error) {
 		u, err := a.upload(ctx, in.ID)
 		return a.uploadAnswer(&u, err)
 	})
@@ -172,7 +173,7 @@ func (a *api) uploadPiece(ctx context.Context, in *pieceInput) (*uploadOutput, e
 	return a.uploadAnswer(&u, err)
 }
 
-func (a *api) finishUpload(ctx context.Context, in *uploadParam) (*uploadOutput, error) {
+func (a *api) finishUpload(ctx context.Context, in *UploadParam) (*uploadOutput, error) {
 	if _, err := a.upload(ctx, in.ID); err != nil {
 		return a.uploadAnswer(nil, err)
 	}
@@ -180,7 +181,7 @@ func (a *api) finishUpload(ctx context.Context, in *uploadParam) (*uploadOutput,
 	return a.uploadAnswer(&u, err)
 }
 
-func (a *api) removeUpload(ctx context.Context, in *uploadParam) (*struct{}, error) {
+func (a *api) removeUpload(ctx context.Context, in *UploadParam) (*struct{}, error) {
 	if _, err := a.upload(ctx, in.ID); err != nil {
 		_, err := a.uploadAnswer(nil, err)
 		return nil, err

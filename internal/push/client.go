@@ -139,8 +139,9 @@ func Passing(err error) bool {
 		return answer.Status >= http.StatusInternalServerError
 	}
 	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError // plain HTTP behind an https address
-	return !errors.As(err, &certificate) && !errors.As(err, &record) && !errors.Is(err, context.Canceled) &&
+	var record tls.RecordHeaderError // plain HTTP behind an https address, as is ErrSchemeMismatch
+	return err != nil && !errors.As(err, &certificate) && !errors.As(err, &record) &&
+		!errors.Is(err, http.ErrSchemeMismatch) && !errors.Is(err, context.Canceled) &&
 		!errors.As(err, new(*localError)) && !errors.As(err, new(*RefusedError))
 }
 
