@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,8 +26,8 @@ func (p *program) post(path string) {
 	}
 }
 
-// cancel cancels the newest scan of a file system, waits for its end, and holds
-// that it comes within 5 s, which is what is promised.
+// cancel cancels the newest scan of a file system, waits for its end, and tells how
+// long it took: 5 s are promised.
 func (p *program) cancel(fs string) {
 	p.t.Helper()
 	asked := time.Now()
@@ -126,15 +129,92 @@ func TestMuteMount(t *testing.T) {
 	}
 }
 
-// A scan that hangs is given up, and names where.
+// A scan that hangs is given up, and names where. A minute is the least that can be set.
 func TestStallFailsTheScan(t *testing.T) {
+	t.Parallel()
 	mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{}, "b\x1b[31m": tree.Dir{}})
-	dataDir := filepath.Join(t.TempDir(), "data")
 	mute.Mute(mutefs.Readdir, "b\x1b[31m")
-	code, said := fails(t, dataDir, "scan", "--stall-after=2s", mute.Root)
-	if code == exitInterrupted || !strings.Contains(said, `b\\x1b[31m (readdir)`) && !strings.Contains(said, `b\x1b[31m (readdir)`) {
+	code, said := fails(t, filepath.Join(t.TempDir(), "data"), "scan", "--stall-after=1m", mute.Root)
+	if code == exitInterrupted || !strings.Contains(said, `b\x1b[31m (readdir)`) {
 		t.Errorf("exit code %d, it said: %s", code, said)
 	}
+}
+
+// A signal ends a scan that writes a file wherever it is, and leaves no half of one.
+func TestSignalEndsAScan(t *testing.T) {
+	root, out := t.TempDir(), t.TempDir()
+	files := tree.Dir{}
+	for i := range 20 {
+		files[fmt.Sprint(i)] = tree.File{}
+	}
+	tree.Make(t, root, files)
+	slowNames := t.TempDir()
+	asked := filepath.Join(slowNames, "asked")
+	getent := "#!/bin/sh\n: >" + asked + "\nexec sleep 600\n"
+	if err := os.WriteFile(filepath.Join(slowNames, "getent"), []byte(getent), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args  []string
+		ready func(said string) bool
+	}{
+		"waiting for its turn": {[]string{"--ops-limit=1", "--walkers=1"}, func(said string) bool {
+			return strings.Contains(said, `"phase":"walking"`)
+		}},
+		"asking for names": {nil, func(string) bool {
+			_, err := os.Stat(asked)
+			return err == nil
+		}},
+	} {
+		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+			t.Run(name+" "+signal.String(), func(t *testing.T) {
+				_ = os.Remove(asked)
+				file := filepath.Join(out, "r.fst")
+				scan := command(t.Context(), t, t.TempDir(), append([]string{"scan", "--child", "--out=" + file, root}, tc.args...)...)
+				scan.Env = append(scan.Env, "PATH="+slowNames+":"+os.Getenv("PATH"))
+				said := &heard{}
+				scan.Stdout = said
+				stdin, err := scan.StdinPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer stdin.Close() //nolint:errcheck // its end would stop the scan
+				if err := scan.Start(); err != nil {
+					t.Fatal(err)
+				}
+				await(t, "under way", func() bool { return tc.ready(said.String()) })
+				asked := time.Now()
+				_ = scan.Process.Signal(signal)
+				_ = scan.Wait()
+				t.Logf("ended after %s", time.Since(asked))
+				if code := scan.ProcessState.ExitCode(); code != exitInterrupted {
+					t.Errorf("exit code %d, want %d", code, exitInterrupted)
+				}
+				left, err := os.ReadDir(out)
+				if err != nil || len(left) != 0 {
+					t.Errorf("left behind: %v, %v", left, err)
+				}
+			})
+		}
+	}
+}
+
+// heard keeps what a program says.
+type heard struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.buf.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.buf.String()
 }
 
 // A cancel is heeded while the result is stored, too; nothing of it is then seen.

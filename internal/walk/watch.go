@@ -160,21 +160,32 @@ func (p *post) answered() (ticked bool) {
 type reads struct {
 	clock *atomic.Int64
 	mu    sync.Mutex
-	next  int
+	turn  int
 	slots []read
 }
 
 type read struct {
 	dir   *usage.Dir // nil for none
 	since int64
+	turn  int
 }
 
 // begin says that a walker is about to read dir.
 func (r *reads) begin(dir *usage.Dir) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.slots[r.next] = read{dir, r.clock.Load()}
-	r.next = (r.next + 1) % len(r.slots)
+	slot := 0 // a free one, or that of the directory which began first
+	for i := range r.slots {
+		if r.slots[i].dir == nil {
+			slot = i
+			break
+		}
+		if r.slots[i].turn < r.slots[slot].turn {
+			slot = i
+		}
+	}
+	r.turn++
+	r.slots[slot] = read{dir, r.clock.Load(), r.turn}
 }
 
 // heard says that dir gives entries, or an error.
