@@ -32,6 +32,7 @@ func TestDocsAreTrue(t *testing.T) {
 			known[name] = true
 		}
 	}
+	sending := regexp.MustCompile(`^\$ send (POST|PUT|PATCH|DELETE) (\S+)(?: '(.*)')?$`)
 	call := regexp.MustCompile(`^\$ (?:api|curl -s -X (POST)) .*?'?(?:http\S+/api/v1/)?([a-z][^\s']*)'?$`)
 	status, field := regexp.MustCompile(`"status":(\d+)`), regexp.MustCompile(`"(\w+)":`)
 	calls := 0
@@ -41,7 +42,10 @@ func TestDocsAreTrue(t *testing.T) {
 		}
 		for _, shown := range strings.Split(block, "\n$ ")[1:] {
 			command, answer, _ := strings.Cut("$ "+shown, "\n")
-			found := call.FindStringSubmatch(command)
+			found, body := call.FindStringSubmatch(command), ""
+			if sent := sending.FindStringSubmatch(command); sent != nil {
+				found, body = sent, sent[3]
+			}
 			if found == nil {
 				if !strings.HasPrefix(command, "$ fstally scan --dry-run") {
 					t.Errorf("a command that this test cannot run: %s", command)
@@ -53,12 +57,18 @@ func TestDocsAreTrue(t *testing.T) {
 			if found[1] != "" {
 				method, want = found[1], http.StatusAccepted
 			}
+			switch {
+			case body != "" && method == http.MethodPost:
+				want = http.StatusCreated
+			case body != "":
+				want = http.StatusOK
+			}
 			if told := status.FindStringSubmatch(answer); told != nil {
 				if want, err = strconv.Atoi(told[1]); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if w := do(t, h, method, "/"+found[2]); w.Code != want {
+			if w := send(t, h, method, "/"+found[2], body); w.Code != want {
 				t.Errorf("%s = %d %s, want %d", command, w.Code, w.Body, want)
 			}
 			for _, name := range field.FindAllStringSubmatch(answer, -1) {
@@ -68,7 +78,7 @@ func TestDocsAreTrue(t *testing.T) {
 			}
 		}
 	}
-	if calls < 12 {
+	if calls < 20 {
 		t.Errorf("only %d calls were found in the docs", calls)
 	}
 }

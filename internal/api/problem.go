@@ -98,12 +98,12 @@ func (a *api) problem(ctx context.Context, err error) error {
 	case errors.As(err, &conflict) && conflict.Conflict():
 		return huma.Error409Conflict(conflict.Error())
 	case errors.Is(err, usage.ErrUnavailable):
-		a.Logger.ErrorContext(ctx, "api request failed", "error", err)
+		a.Logger.ErrorContext(ctx, "api request failed", "id", middleware.GetReqID(ctx), "error", err)
 		return huma.Error503ServiceUnavailable("The database does not answer: try again in a minute.")
 	case ctx.Err() != nil:
 		return huma.Error503ServiceUnavailable("The request took too long: narrow it or try again later.")
 	default:
-		a.Logger.ErrorContext(ctx, "api request failed", "error", err)
+		a.Logger.ErrorContext(ctx, "api request failed", "id", middleware.GetReqID(ctx), "error", err)
 		return huma.Error500InternalServerError(fmt.Sprintf("Something went wrong here; the log has it under request %s.",
 			middleware.GetReqID(ctx)))
 	}

@@ -1,9 +1,13 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+
+	"fstally/internal/usage"
 )
 
 // startScan queues a scan and leads to its page; where one is under way already,
@@ -22,7 +26,14 @@ func (s *site) startScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("queue a scan of %s: %w", f.FileSystem.Name, err)
 	}
+	s.logScan(ctx, "scan queued", &scan)
 	return answer{redirect: scanPath(scan.ID)}, nil
+}
+
+// logScan logs what somebody did about a scan.
+func (s *site) logScan(ctx context.Context, what string, scan *usage.Scan) {
+	s.Logger.LogAttrs(ctx, slog.LevelInfo, what,
+		slog.Int64("scan", scan.ID), slog.Int64("filesystem_id", scan.FileSystemID))
 }
 
 // cancelScan stops a scan and leads to its page.
@@ -31,9 +42,11 @@ func (s *site) cancelScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := s.Scans.CancelScan(r.Context(), Scope(r.Context()), id); err != nil {
+	scan, err := s.Scans.CancelScan(r.Context(), Scope(r.Context()), id)
+	if err != nil {
 		return answer{}, fmt.Errorf("cancel scan %d: %w", id, err)
 	}
+	s.logScan(r.Context(), "scan cancelled", &scan)
 	return answer{redirect: scanPath(id)}, nil
 }
 
@@ -43,9 +56,11 @@ func (s *site) acceptScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := s.Scans.AcceptScan(r.Context(), Scope(r.Context()), id); err != nil {
+	scan, err := s.Scans.AcceptScan(r.Context(), Scope(r.Context()), id)
+	if err != nil {
 		return answer{}, fmt.Errorf("accept scan %d: %w", id, err)
 	}
+	s.logScan(r.Context(), "scan accepted", &scan)
 	return answer{redirect: scanPath(id)}, nil
 }
 
@@ -55,8 +70,10 @@ func (s *site) rejectScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := s.Scans.RejectScan(r.Context(), Scope(r.Context()), id); err != nil {
+	scan, err := s.Scans.RejectScan(r.Context(), Scope(r.Context()), id)
+	if err != nil {
 		return answer{}, fmt.Errorf("reject scan %d: %w", id, err)
 	}
+	s.logScan(r.Context(), "scan rejected", &scan)
 	return answer{redirect: scanPath(id)}, nil
 }
