@@ -38,7 +38,8 @@ const (
 type MemoryError struct{ Used, Limit int64 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the scan needs more memory than its limit of %s (it has %s): raise the limit, or scan the tree in parts",
+	return fmt.Sprintf("the scan needs more memory than its limit of %s (it has %s): raise the limit, "+
+		"or scan the tree in parts",
 		usage.FormatBytes(usage.ByteCount(e.Limit)), usage.FormatBytes(usage.ByteCount(e.Used)))
 }
 

@@ -26,7 +26,7 @@ func tellModesty() {
 		nice, niceErr := unix.Getpriority(unix.PRIO_PROCESS, id)
 		class, _, errno := unix.Syscall(unix.SYS_IOPRIO_GET, ioprioWhoProcess, uintptr(id), 0)
 		if niceErr != nil || nice != 20-7 || errno != 0 || class>>ioprioClassShift != ioprioClassIdle {
-			err = errors.Join(err, fmt.Errorf("thread %d: nice %d, %v, class %d, %w", id, 20-nice, niceErr, class>>ioprioClassShift, errno))
+			err = errors.Join(err, niceErr, fmt.Errorf("thread %d: nice %d, class %d", id, 20-nice, class>>ioprioClassShift))
 		}
 	}
 	fmt.Printf("%d threads, %v", len(threads), err)

@@ -25,6 +25,7 @@ func muted(t *testing.T, op mutefs.Op, path string) *mutefs.FS {
 
 // A stall ends the scan and names what is waited for, whatever the walkers hang in.
 func TestStall(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		engine     walk.Engine
 		op         mutefs.Op
@@ -60,6 +61,7 @@ func TestStall(t *testing.T) {
 
 // What does not answer already when the scan looks at it ends it, too.
 func TestMuteRoot(t *testing.T) {
+	t.Parallel()
 	for _, op := range []mutefs.Op{mutefs.Stat, mutefs.Statfs, mutefs.Open, mutefs.Readdir} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()

@@ -8,8 +8,7 @@ package mutefs
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
+	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -84,7 +83,7 @@ func Mount(tb testing.TB, d tree.Dir) *FS {
 	// Nothing is cached, without time-outs: each question comes here.
 	options := &fs.Options{MountOptions: fuse.MountOptions{
 		FsName: "mutefs", DirectMountStrict: true, AllowOther: true, DisableReadDirPlus: true, MaxBackground: 128,
-		Logger: log.New(io.Discard, "", 0),
+		Logger: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}}
 	top := &node{LoopbackNode: loopback, fs: m}
 	loopback.RootData.RootNode = top
@@ -95,11 +94,11 @@ func Mount(tb testing.TB, d tree.Dir) *FS {
 	return m
 }
 
-// Mute makes the file system give no more answer to op at the path below its root.
-func (m *FS) Mute(op Op, path string) {
+// Mute makes the file system give no more answer to op at a path below its root.
+func (m *FS) Mute(op Op, at string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.mute[question{op, path}] = true
+	m.mute[question{op, at}] = true
 }
 
 // Waiting receives when somebody has asked what gets no answer, since the last
@@ -120,10 +119,10 @@ func (m *FS) Abort() {
 	})
 }
 
-// answer returns when op at path is to be answered.
-func (m *FS) answer(op Op, path string) {
+// answer returns when op at that path is to be answered.
+func (m *FS) answer(op Op, at string) {
 	m.mu.Lock()
-	mute := m.mute[question{op, path}]
+	mute := m.mute[question{op, at}]
 	m.mu.Unlock()
 	if !mute {
 		return
@@ -156,7 +155,7 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs
 	return n.LoopbackNode.Lookup(ctx, name, out)
 }
 
-func (n *node) Getattr(ctx context.Context, f fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+func (n *node) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.fs.answer(Stat, n.below())
 	return n.LoopbackNode.Getattr(ctx, nil, out)
 }
