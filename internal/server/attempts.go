@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fstally/internal/usage"
 	"fstally/web/component"
@@ -23,8 +24,8 @@ func (s *site) attempts(ctx context.Context, of usage.Scan) ([]usage.Scan, error
 		return nil, fmt.Errorf("attempts at the occurrence of scan %d: %w", of.ID, err)
 	}
 	var others []usage.Scan
-	for i := len(near) - 1; i >= 0; i-- {
-		if other := near[i]; other.ID != of.ID && other.Occurrence.Equal(of.Occurrence) {
+	for _, other := range slices.Backward(near) {
+		if other.ID != of.ID && other.Occurrence.Equal(of.Occurrence) {
 			others = append(others, s.zoned(other))
 		}
 	}

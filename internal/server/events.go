@@ -62,7 +62,8 @@ func (w *watches) enter(scanID int64) (scan *watched, leave func(), ok bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.streams--
-		if scan.watchers--; scan.watchers == 0 {
+		scan.watchers--
+		if scan.watchers == 0 {
 			delete(w.of, scanID)
 		}
 	}, true
@@ -70,7 +71,7 @@ func (w *watches) enter(scanID int64) (scan *watched, leave func(), ok bool) {
 
 // latest returns what is known of the scan and is younger than eventsEvery; whoever
 // comes first after that asks, and the others wait for its answer.
-func (w *watched) latest(ctx context.Context, ask func() (page.Live, error)) (page.Live, error) {
+func (w *watched) latest(ctx context.Context, ask func(context.Context) (page.Live, error)) (page.Live, error) {
 	select {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
@@ -81,7 +82,7 @@ func (w *watched) latest(ctx context.Context, ask func() (page.Live, error)) (pa
 	if !w.at.IsZero() && time.Since(w.at) < eventsEvery*9/10 {
 		return w.live, nil
 	}
-	live, err := ask()
+	live, err := ask(ctx)
 	if err == nil {
 		w.live, w.at = live, time.Now()
 	}
@@ -110,8 +111,8 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx
 	stream := &eventStream{w: w, control: http.NewResponseController(w)}
-	ask := func() (page.Live, error) { return s.liveOf(r.Context(), seen) }
-	if err := s.follow(r.Context(), stream, func(ctx context.Context) (page.Live, error) { return scan.latest(ctx, ask) }); err != nil {
+	ask := func(ctx context.Context) (page.Live, error) { return s.liveOf(ctx, seen) }
+	if err := s.follow(r.Context(), stream, scan, ask); err != nil {
 		s.Logger.DebugContext(r.Context(), "a stream of events ended", "scan", seen.of.ID, "error", err)
 	}
 }
@@ -144,7 +145,7 @@ func (s *site) liveOf(ctx context.Context, seen seenScan) (page.Live, error) {
 
 // follow sends events until the scan has ended, the reader goes, or the server stops.
 func (s *site) follow(
-	ctx context.Context, stream *eventStream, latest func(context.Context) (page.Live, error),
+	ctx context.Context, stream *eventStream, scan *watched, ask func(context.Context) (page.Live, error),
 ) error {
 	if err := stream.send("retry: 3000\n\n"); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (s *site) follow(
 	tick := time.NewTicker(eventsEvery)
 	defer tick.Stop()
 	for {
-		live, err := latest(ctx)
+		live, err := scan.latest(ctx, ask)
 		if err != nil {
 			return err // the reader comes back, and is told then if it is still so
 		}

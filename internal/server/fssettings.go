@@ -64,13 +64,13 @@ func (s *site) setFSSettings(r *http.Request) (answer, error) {
 
 // fsForm reads the fields of the form, as they were typed.
 func fsForm(values url.Values) page.FSForm {
-	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	get := func(name string) string { return typed(values, name) }
 	return page.FSForm{
 		Name: get(usage.SettingName), Worker: get(usage.SettingWorker), Walkers: get(usage.SettingWalkers),
 		OpsLimit: get(usage.SettingOpsLimit), Stall: get(usage.SettingStall), Nice: get(usage.SettingNice),
 		IdleIO: values.Has(usage.SettingIdleIO), Memory: get(usage.SettingMemory),
 		SizeClasses: get(usage.SettingSizeClasses), FilesetDepth: get(usage.SettingFilesetDepth),
-		Filesets: strings.ReplaceAll(values.Get(usage.SettingFilesets), "\r\n", "\n"),
+		Filesets: typedLines(values, usage.SettingFilesets),
 	}
 }
 
@@ -93,7 +93,7 @@ func readFSForm(fs usage.FileSystem, form page.FSForm) (changed usage.FileSystem
 	fs.Filesets.Depth = number(usage.SettingFilesetDepth, form.FilesetDepth)
 	try := func(setting string, err error) {
 		if err != nil {
-			problems[setting] = usage.Escape(err.Error())
+			problems[setting] = err.Error()
 		}
 	}
 	var err error
@@ -108,7 +108,7 @@ func readFSForm(fs usage.FileSystem, form page.FSForm) (changed usage.FileSystem
 	delete(invalid, usage.SettingRoot) // not to be changed here
 	for setting, problem := range invalid {
 		if problems[setting] == "" {
-			problems[setting] = usage.Escape(problem)
+			problems[setting] = problem
 		}
 	}
 	return fs, problems

@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -30,6 +31,15 @@ func hostileStore() *storetest.Store {
 		s.Content[scan.ID].Skipped = []usage.Skipped{{Reason: usage.SkipMount, Count: 1, Paths: []string{name}}}
 		running := s.AddState(fs, night, usage.Running)
 		running.Progress.Directory = usage.Escape(name)
+		running.Progress.Stalled = true
+		running.Progress.Blocked = []usage.Blocked{{Directory: usage.Escape(name), Op: name, Seconds: 60}}
+		// A store that another program wrote into may hold any text in UTF-8.
+		text := strings.ToValidUTF8(name, "?")
+		s.Plans = append(s.Plans, usage.Schedule{FileSystemID: fs, Plan: text, Zone: text, Enabled: true})
+		s.Systems[fs-1].Worker, s.Systems[fs-1].Identity = text, name
+		s.Systems[fs-1].Filesets.Named = []usage.NamedFileset{{Path: name, Name: name}}
+		skipped := s.AddState(fs, night, usage.NotRun)
+		skipped.Reason = usage.Escape(name)
 	}
 	return s
 }
@@ -40,10 +50,14 @@ func TestHostileNamesStayText(t *testing.T) {
 	s := open(t, hostileStore())
 	for i, name := range hostile {
 		fs := "/fs/fs" + string(rune('a'+i))
-		scan := int64(3*i + 2)
+		scan := int64(4*i + 2)
+		query := url.QueryEscape(name)
 		for _, path := range []string{
 			fs + "/capacity", fs + "/files", fs + "/files?histogram=fine&type=txt",
 			"/scans/" + itoa(scan), "/scans/" + itoa(scan+1), "/nothing/" + escapePath(name), "/fs/" + escapePath(name) + "/capacity",
+			"/scans/" + itoa(scan+2), fs + "/scans", fs + "/settings", fs + "/schedule", "/schedules", "/settings", "/",
+			fs + "/schedule?kind=cron&cron=" + query + "&zone=" + query + "&day=" + query + "&at=" + query + "&hours=" + query + "&catch_up=" + query,
+			fs + "/schedule?kind=weekly&day=" + query, fs + "/schedule?kind=" + query, "/schedules?saved=" + query, "/settings?saved=" + query,
 			fs + "/files?type=" + escapePath(usage.Escape(name)), fs + "/capacity?by=" + escapePath(name),
 		} {
 			w := s.get(t, path)
@@ -54,6 +68,29 @@ func TestHostileNamesStayText(t *testing.T) {
 		}
 		if w := s.get(t, fs+"/capacity"); !strings.Contains(html.UnescapeString(w.Body.String()), usage.Escape(name)) {
 			t.Errorf("the name %q is not shown", name)
+		}
+	}
+}
+
+// What was typed comes back as text, whatever it is.
+func TestHostileFormsStayText(t *testing.T) {
+	s := open(t, planned())
+	for _, name := range hostile {
+		for path, form := range map[string]url.Values{
+			"/fs/scratch/schedule": {"kind": {"cron"}, "cron": {name}, "zone": {name}, "catch_up": {name}, "at": {name}, "hours": {name}},
+			"/fs/scratch/settings": {
+				"name": {name}, "worker": {name}, "walkers": {name}, "memory_limit": {name}, "size_classes": {name + ",1,2,3"},
+				"filesets": {name + "=" + name + "\n" + name + "\n/"}, "nice": {name}, "stall_minutes": {name},
+			},
+			"/fs/scratch/settings/remove": {"confirm": {name}},
+			"/settings/add":               {"name": {name}, "root": {name}},
+			"/settings/retention":         {"nightly_days": {name}, "weekly_days": {name}, "monthly_days": {name}},
+		} {
+			w := s.do(t, http.MethodPost, path, form)
+			if w.Code != http.StatusUnprocessableEntity {
+				t.Errorf("POST %s %q = %d", path, name, w.Code)
+			}
+			checkMarkup(t, path, w.Body.Bytes())
 		}
 	}
 }

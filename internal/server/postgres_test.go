@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -222,5 +223,87 @@ func TestWildIdsOverPostgres(t *testing.T) {
 		if w := s.get(t, path); w.Code >= 400 {
 			t.Errorf("GET %s = %d %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+// C102: while a scan is published, every page and the API show the scan before or the
+// new one, as a whole: never a mix, never nothing.
+func TestReadersNeverSeeHalfAScan(t *testing.T) {
+	memory := exampleOf(2)
+	handler, store := stored(t, memory)
+	next := storetest.Tree{
+		{UID: 0, Type: "(none)", Files: 2}, {UID: 1000, Type: "txt", Fileset: "home", Files: 7, Size: 5000},
+		{UID: 1001, Type: "tar.gz", Fileset: "home", Files: 80, Size: 1 << 30},
+		{UID: 4242, Type: "h5", Fileset: "proj", Files: 11, Size: 1 << 20},
+	}
+	const before, after = 106, 100 // files
+	total := func(path string) int64 {
+		w := (&site{Handler: handler}).get(t, path)
+		if w.Code != http.StatusOK {
+			t.Errorf("GET %s = %d while a scan is published", path, w.Code)
+			return 0
+		}
+		var answer struct {
+			Total struct{ Files int64 }
+			Items []struct{ Files int64 }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Error(err)
+			return 0
+		}
+		var sum int64
+		for _, item := range answer.Items {
+			sum += item.Files
+		}
+		if sum != answer.Total.Files {
+			t.Errorf("GET %s: rows sum to %d, the total is %d", path, sum, answer.Total.Files)
+		}
+		return answer.Total.Files
+	}
+	running, err := store.StartScan(t.Context(), 1, "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Heartbeat(t.Context(), running.ID, "owner", usage.Progress{Entries: 17, Phase: "walking"}); err != nil {
+		t.Fatal(err)
+	}
+	published := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for last := false; ; {
+				for _, d := range []usage.Dimension{usage.User, usage.Type, usage.Fileset, usage.SizeClassDim} {
+					got := total("/api/v1/filesystems/scratch/usage?limit=1000&group_by=" + string(d))
+					if got != after && (last || got != before) {
+						t.Errorf("%d files by %s, want %d or %d; published %v", got, d, before, after, last)
+					}
+				}
+				for _, path := range []string{"/", "/fs/scratch/capacity", "/fs/scratch/files"} {
+					if w := (&site{Handler: handler}).get(t, path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "no numbers yet") {
+						t.Errorf("GET %s = %d while a scan is published", path, w.Code)
+					}
+				}
+				if last {
+					return
+				}
+				select {
+				case <-published:
+					last = true // once more, of what is published
+				default:
+				}
+			}
+		})
+	}
+	_, err = store.Import(t.Context(), postgres.ImportRequest{
+		FileSystemID: 1, ScanID: running.ID, Owner: "owner", Summary: next.Summary(),
+		Meta: &usage.Meta{
+			ResultID: uuid.NewString(), Version: "test", Root: "/gpfs/scratch", FSType: "xfs", Host: "node1", Engine: "fastwalk",
+			Freshness: "exact", Started: night.Add(time.Hour), Finished: night.Add(2 * time.Hour), SizeClasses: usage.DefaultSizeClasses(),
+		},
+	})
+	close(published)
+	readers.Wait()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -92,5 +92,7 @@ func (s *site) boundedRoutes(r chi.Router) {
 // firstSegments are the first parts of the addresses above, which no base path
 // may begin with: it could not be told from them.
 func firstSegments() []string {
-	return []string{"healthz", "readyz", "static", "login", "users", "fs", "scans", "schedules", "settings", "api", "metrics"}
+	return []string{
+		"healthz", "readyz", "static", "login", "users", "fs", "scans", "schedules", "settings", "api", "metrics",
+	}
 }

@@ -101,8 +101,8 @@ func (s *site) formOf(stored *usage.Schedule) page.ScheduleForm {
 		Zone: s.zoneName(), CatchUp: "12", Enabled: true,
 	}
 	if stored != nil {
-		form.SetPlan(stored.Plan)
-		form.Zone, form.Enabled = stored.Zone, stored.Enabled
+		form.SetPlan(escapeTyped(stored.Plan)) // another program may have set it
+		form.Zone, form.Enabled = escapeTyped(stored.Zone), stored.Enabled
 		form.CatchUp = strconv.FormatInt(int64(stored.CatchUp/time.Hour), 10)
 	}
 	return form
@@ -120,9 +120,10 @@ func (s *site) zoneName() string {
 
 // scheduleForm reads the fields of the form, as they were typed.
 func scheduleForm(values url.Values) page.ScheduleForm {
+	get := func(name string) string { return typed(values, name) }
 	return page.ScheduleForm{
-		Kind: values.Get("kind"), At: values.Get("at"), Day: values.Get("day"), Hours: values.Get("hours"),
-		Cron: values.Get("cron"), Zone: values.Get("zone"), CatchUp: values.Get("catch_up"), Enabled: values.Has("enabled"),
+		Kind: get("kind"), At: get("at"), Day: get("day"), Hours: get("hours"),
+		Cron: get("cron"), Zone: get("zone"), CatchUp: get("catch_up"), Enabled: values.Has("enabled"),
 	}
 }
 
@@ -133,11 +134,11 @@ func (s *site) readSchedule(form page.ScheduleForm) (
 ) {
 	plan, err := schedule.Parse(form.PlanOf())
 	if err != nil {
-		problems.Plan = usage.Escape(err.Error())
+		problems.Plan = escapeTyped(err.Error()) // some are of cron's parser, which quotes nothing
 	}
 	zone, err := schedule.Zone(form.Zone)
 	if err != nil {
-		problems.Zone = usage.Escape(err.Error())
+		problems.Zone = err.Error()
 	}
 	hours, err := strconv.Atoi(form.CatchUp)
 	if err != nil || hours < 0 || hours > maxCatchUp {
@@ -149,13 +150,4 @@ func (s *site) readSchedule(form page.ScheduleForm) (
 	return usage.Schedule{
 		Plan: plan.String(), Zone: form.Zone, Enabled: form.Enabled, CatchUp: time.Duration(hours) * time.Hour,
 	}, problems, upcoming
-}
-
-// badForm is a body that is no form.
-func badForm(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return err
-	}
-	return &pageError{http.StatusBadRequest, "The form cannot be read", "Load the page again, and send it once more."}
 }

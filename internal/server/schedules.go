@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,8 +25,10 @@ func (s *site) schedules(r *http.Request) (answer, error) {
 	if model.FileSystems, err = s.Reader.FileSystems(ctx, Scope(ctx)); err != nil {
 		return answer{}, fmt.Errorf("list file systems: %w", err)
 	}
-	if saved := r.URL.Query().Get("saved"); slices.ContainsFunc(model.FileSystems, func(f usage.FileSystem) bool { return f.Name == saved }) {
-		model.Saved = saved
+	for _, fs := range model.FileSystems {
+		if fs.Name == r.URL.Query().Get("saved") {
+			model.Saved = fs.Name
+		}
 	}
 	of, err := s.schedulesOf(ctx)
 	if err != nil {
@@ -76,7 +77,7 @@ func (s *site) scheduled(fs usage.FileSystem, of map[int64]usage.Schedule) page.
 	parsed, err := schedule.New(stored)
 	switch {
 	case err != nil:
-		row.Problem = usage.Escape(err.Error())
+		row.Problem = escapeTyped(err.Error())
 	case stored.Enabled:
 		row.Upcoming = parsed.Upcoming(s.Clock(), occurrencesShown)
 	}

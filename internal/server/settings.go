@@ -49,11 +49,11 @@ func (s *site) addFileSystem(r *http.Request) (answer, error) {
 	if err := r.ParseForm(); err != nil {
 		return answer{}, badForm(err)
 	}
-	form := page.AddForm{Name: strings.TrimSpace(r.PostForm.Get(usage.SettingName)), Root: r.PostForm.Get(usage.SettingRoot)}
+	form := page.AddForm{Name: typed(r.PostForm, usage.SettingName), Root: typed(r.PostForm, usage.SettingRoot)}
 	problems := map[string]string{}
-	root, err := usage.Unescape(strings.TrimSpace(form.Root))
+	root, err := usage.Unescape(form.Root)
 	if err != nil {
-		problems[usage.SettingRoot] = usage.Escape(err.Error())
+		problems[usage.SettingRoot] = err.Error()
 	}
 	if len(root) > 1 {
 		root = strings.TrimRight(root, "/")
@@ -61,7 +61,7 @@ func (s *site) addFileSystem(r *http.Request) (answer, error) {
 	fs := usage.NewFileSystem(form.Name, root)
 	for setting, problem := range usage.SettingProblems(fs.Validate()) {
 		if problems[setting] == "" {
-			problems[setting] = usage.Escape(problem)
+			problems[setting] = problem
 		}
 	}
 	if len(problems) == 0 {
@@ -112,11 +112,11 @@ func (s *site) setRetention(r *http.Request) (answer, error) {
 		return answer{}, badForm(err)
 	}
 	form := page.RetentionForm{
-		Nightly: r.PostForm.Get(usage.SettingNightlyDays), Weekly: r.PostForm.Get(usage.SettingWeeklyDays),
-		Monthly: r.PostForm.Get(usage.SettingMonthlyDays), Problems: map[string]string{},
+		Nightly: typed(r.PostForm, usage.SettingNightlyDays), Weekly: typed(r.PostForm, usage.SettingWeeklyDays),
+		Monthly: typed(r.PostForm, usage.SettingMonthlyDays), Problems: map[string]string{},
 	}
 	number := func(setting, text string) int {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
+		n, err := strconv.Atoi(text)
 		if err != nil {
 			form.Problems[setting] = "Write a number of days, or 0 for ever."
 		}

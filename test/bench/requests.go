@@ -29,7 +29,8 @@ func requests(ctx context.Context, p *program) ([]string, error) {
 	paths := []string{
 		"/", "/login", "/healthz", "/readyz", "/metrics", "/static/app.css", "/schedules", "/settings",
 		"/api", "/api/v1/openapi.json", "/api/v1/filesystems",
-		"/api/v1/retention", "/api/v1/schedules", "/api/v1/schedules/preview?plan=nightly+01:30&zone=Europe/Prague&n=100",
+		"/api/v1/retention", "/api/v1/schedules",
+		"/api/v1/schedules/preview?plan=nightly+01:30&zone=Europe/Prague&n=100",
 	}
 	for i, fs := range systems.Items {
 		s, err := find(ctx, p, fs.Name)
@@ -55,10 +56,11 @@ func (s subject) pages() []string {
 	paths := []string{
 		fs, fs + "/capacity", fs + "/capacity?by=files", fs + "/capacity" + older,
 		fs + "/files", fs + "/files?histogram=fine&type=" + url.QueryEscape(s.topType), fs + "/files" + older,
+		fs + "/schedule", fs + "/schedule?kind=every&hours=6&zone=UTC&catch_up=12", fs + "/settings",
 		fs + "/scans", fs + "/scans?before=" + strconv.FormatInt(s.older, 10),
 		fs + "/users/" + s.topUser, fs + "/users/" + s.smallUser, fs + "/users/" + s.topUser + older,
 		fs + "/types/" + url.PathEscape(s.topType), fs + "/filesets/" + url.PathEscape(s.fileset),
-		fs + "/history", fs + "/history?range=1y", fs + "/schedule", fs + "/settings",
+		fs + "/history", fs + "/history?range=1y",
 	}
 	for _, d := range page.TimelineDimensions() {
 		if d != "" {

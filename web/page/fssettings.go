@@ -48,11 +48,13 @@ func NewFSForm(fs usage.FileSystem) FSForm {
 	for _, f := range fs.Filesets.Named {
 		if f.Name != "" {
 			filesets.WriteString(escapeFileset(f.Name) + "=")
+		} else if before, _, found := strings.Cut(f.Path, "="); found && !strings.Contains(before, "/") {
+			filesets.WriteString("./") // or what stands before = would be a name
 		}
 		filesets.WriteString(escapeLine(f.Path) + "\n")
 	}
 	return FSForm{
-		Name: fs.Name, Worker: fs.Worker,
+		Name: fs.Name, Worker: usage.Escape(fs.Worker),
 		Walkers: strconv.Itoa(fs.Walkers), OpsLimit: strconv.Itoa(fs.OpsLimit),
 		Stall: strconv.Itoa(int(fs.StallAfter / time.Minute)), Nice: strconv.Itoa(fs.Nice), IdleIO: fs.IdleIO,
 		Memory: exactSize(fs.MemoryLimit), SizeClasses: strings.Join(bounds, ", "),

@@ -10,8 +10,8 @@ import (
 )
 
 // Live is what the server tells at /scans/{id}/events, or answers at
-// /scans/{id}/progress, each second while a page shows a running scan. Its texts are those that the page itself shows, so
-// that the script copies them and formats nothing.
+// /scans/{id}/progress, each second while a page shows a running scan. Its texts are
+// those that the page itself shows, so that the script copies them and formats nothing.
 type Live struct {
 	State   usage.ScanState   `json:"state"`
 	Ended   bool              `json:"ended"`

@@ -2,6 +2,7 @@ package page
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,10 +137,8 @@ func (p Schedule) previewProblem() string {
 
 // planProblem is what is wrong with the plan, if it is a plan of that kind.
 func (p Schedule) planProblem(kinds ...string) string {
-	for _, k := range kinds {
-		if p.Form.Kind == k {
-			return p.Problems.Plan
-		}
+	if slices.Contains(kinds, p.Form.Kind) {
+		return p.Problems.Plan
 	}
 	return ""
 }
@@ -163,7 +162,7 @@ func (p Schedule) hoursField() component.Field {
 func (p Schedule) cronField() component.Field {
 	return component.Field{
 		ID: "cron", Label: "Cron", Problem: p.planProblem(KindCron),
-		Note: "Minute, hour, day of the month, month, day of the week, as in crontab(5): 30 1 * * 1-5",
+		Note: "Minute, hour, date, month and day of the week, as in crontab(5): 30 1 * * 1-5",
 	}
 }
 

@@ -58,10 +58,10 @@ func (p Schedules) facts() []component.Fact {
 			Notes: []string{occurrence(next) + ", " + first},
 		}
 	}
-	left := int64(len(p.Rows)) - scheduled - paused
+	left, all := int64(len(p.Rows))-scheduled-paused, component.Plural(int64(len(p.Rows)), "file system", "file systems")
 	return []component.Fact{
 		soon,
-		{Term: "Scheduled", Value: component.Count(scheduled), Notes: []string{"of " + component.Plural(int64(len(p.Rows)), "file system", "file systems")}},
+		{Term: "Scheduled", Value: component.Count(scheduled), Notes: []string{"of " + all}},
 		{Term: "Paused", Value: component.Count(paused), Notes: []string{"have a schedule that is switched off"}},
 		{Term: "Not scheduled", Value: component.Count(left), Notes: []string{"scanned only when asked"}},
 	}

@@ -401,7 +401,9 @@ func retriedScan() page.Scan {
 	p := runningScan(usage.Queued)
 	p.Of.Origin, p.Of.Occurrence, p.Of.Attempt = usage.BySchedule, time.Date(2026, 11, 30, 1, 30, 0, 0, zone()), 2
 	p.Of.NotBefore = now().Add(time.Minute)
-	p.Attempts = []usage.Scan{{ID: 2608, State: usage.Interrupted, Attempt: 1, Reason: "the process that ran the scan went away"}}
+	p.Attempts = []usage.Scan{
+		{ID: 2608, State: usage.Interrupted, Attempt: 1, Reason: "the process that ran the scan went away"},
+	}
 	return p
 }
 

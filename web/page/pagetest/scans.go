@@ -58,7 +58,8 @@ func scans() page.Scans {
 	p.Items[7].Progress = runningScan(usage.Running).Of.Progress
 	outcome(8, usage.NotRun, "", "Scan 2601 was not over yet.")
 	p.Items[8].Occurrence = p.Items[8].Started
-	outcome(11, usage.Complete, usage.Suspect, "96.2% of the entries of the scan before are gone. It was looked at and rejected.")
+	outcome(11, usage.Complete, usage.Suspect,
+		"96.2% of the entries of the scan before are gone. It was looked at and rejected.")
 	p.Items[11].Rejected = true
 	outcome(9, usage.Complete, usage.Unverified, hostileNames()[0])
 	outcome(10, usage.Failed, "", hostileNames()[len(hostileNames())-1])

@@ -46,7 +46,8 @@ func schedules() page.Schedules {
 	p := page.Schedules{Frame: f, Saved: "scratch"}
 	last := history()[len(history())-1].Scan
 	skipped := usage.Scan{
-		ID: 2610, State: usage.NotRun, Occurrence: time.Date(2026, 11, 30, 1, 30, 0, 0, zone()), Reason: "Scan 2609 was not over yet.",
+		ID: 2610, State: usage.NotRun, Occurrence: time.Date(2026, 11, 30, 1, 30, 0, 0, zone()),
+		Reason: "Scan 2609 was not over yet.",
 	}
 	running := runningScan(usage.Running).Of
 	add := func(name, root string, s *usage.Schedule, row page.Scheduled) {
@@ -61,7 +62,8 @@ func schedules() page.Schedules {
 	add("hostile", usage.Escape("/data/<script>window.hit=1</script>\x1b[31m"),
 		&usage.Schedule{Plan: hostileNames()[0], Zone: hostileNames()[1], Enabled: true},
 		page.Scheduled{Problem: "plan \"" + hostileNames()[0] + "\": write \"nightly 01:30\"", Newest: &last})
-	add("scratch", "/gpfs/scratch", &usage.Schedule{Plan: "nightly 01:30", Zone: "Europe/Berlin", Enabled: true, CatchUp: 12 * time.Hour},
+	add("scratch", "/gpfs/scratch",
+		&usage.Schedule{Plan: "nightly 01:30", Zone: "Europe/Berlin", Enabled: true, CatchUp: 12 * time.Hour},
 		page.Scheduled{Upcoming: nights(5), Newest: &last})
 	add("tape-cache.project-long-term-archive-of-the-institute", "/srv/tape/with/a/path/that/is/long",
 		&usage.Schedule{Plan: "30 1,13 * * mon-fri", Zone: "America/Argentina/ComodRivadavia", Enabled: true},
@@ -78,7 +80,8 @@ func schedule(plan string) page.Schedule {
 		At: "01:30", Day: "sun", Hours: "6", Cron: "30 1 * * *", Zone: "Europe/Berlin", CatchUp: "12", Enabled: true,
 	}
 	p.Form.SetPlan(plan)
-	p.Upcoming[3], p.Upcoming[4] = p.Upcoming[3].In(time.FixedZone("CEST", 7200)), p.Upcoming[4].In(time.FixedZone("CEST", 7200))
+	summer := time.FixedZone("CEST", 7200)
+	p.Upcoming[3], p.Upcoming[4] = p.Upcoming[3].In(summer), p.Upcoming[4].In(summer)
 	return p
 }
 
@@ -93,8 +96,10 @@ func wrongSchedule() page.Schedule {
 	p.Form.Zone, p.Form.CatchUp = hostileNames()[1], "-1"
 	p.Upcoming, p.Changed = nil, true
 	p.Problems = page.ScheduleProblems{
-		Plan: `plan "` + hostileNames()[0] + `": write "nightly 01:30", "weekly sun 01:30", "every 6h" or the five fields of cron`,
-		Zone: `time zone "` + hostileNames()[1] + `" is not known: use a name such as Europe/Berlin or UTC`, CatchUp: "Write a number of hours from 0 to 8760.",
+		Plan: `plan "` + hostileNames()[0] +
+			`": write "nightly 01:30", "weekly sun 01:30", "every 6h" or the five fields of cron`,
+		Zone:    `time zone "` + hostileNames()[1] + `" is not known: use a name such as Europe/Berlin or UTC`,
+		CatchUp: "Write a number of hours from 0 to 8760.",
 	}
 	return p
 }

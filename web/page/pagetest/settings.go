@@ -55,12 +55,14 @@ func wrongSettings() page.Settings {
 	p.Saved = ""
 	p.Add = page.AddForm{Name: hostileNames()[0], Root: hostileNames()[1]}
 	p.AddProblems = map[string]string{
-		usage.SettingName: `"` + hostileNames()[0] + `" is not a name for a file system: use a lower-case letter, then up to 62 of a-z 0-9 . _ -`,
+		usage.SettingName: `"` + hostileNames()[0] +
+			`" is not a name for a file system: use a lower-case letter, then up to 62 of a-z 0-9 . _ -`,
 		usage.SettingRoot: "The file system home watches it already.",
 	}
 	p.Retention.Weekly = "30"
 	p.Retention.Problems = map[string]string{
-		usage.SettingWeeklyDays: "details of nightly scans cannot be kept longer than those of weekly ones (60 days and 30 days)",
+		usage.SettingWeeklyDays: "details of nightly scans cannot be kept longer " +
+			"than those of weekly ones (60 days and 30 days)",
 	}
 	return p
 }
@@ -70,7 +72,8 @@ func fsSettings() page.FSSettings {
 	fs.ID, fs.Type, fs.Identity, fs.Created = 1, "gpfs", "gpfs:scratch", time.Date(2019, 10, 1, 9, 0, 0, 0, zone())
 	fs.Worker, fs.Walkers, fs.OpsLimit, fs.MemoryLimit = "node7", 8, 20000, 2<<30
 	fs.Filesets.Named = []usage.NamedFileset{
-		{Path: "proj/nwp", Name: "weather"}, {Path: "teach/2026"}, {Path: "odd=dir", Name: "a=b/c"}, {Path: `<img src=x onerror="window.hit=1">`},
+		{Path: "proj/nwp", Name: "weather"}, {Path: "teach/2026"}, {Path: "odd=dir", Name: "a=b/c"},
+		{Path: `<img src=x onerror="window.hit=1">`},
 	}
 	f := bareFrame("Settings")
 	f.FileSystem, f.FileSystems = &fs, []usage.FileSystem{fs}
@@ -90,7 +93,8 @@ func wrongFSSettings() page.FSSettings {
 	p.Saved = false
 	p.Form.Worker, p.Form.Walkers, p.Form.SizeClasses = hostileNames()[0], "many", "1, 2"
 	p.Problems = map[string]string{
-		usage.SettingWorker:      `"` + hostileNames()[0] + `" is not a name for a worker: use up to 40 of a-z 0-9, with single _ and - between them`,
+		usage.SettingWorker: `"` + hostileNames()[0] +
+			`" is not a name for a worker: use up to 40 of a-z 0-9, with single _ and - between them`,
 		usage.SettingWalkers:     "Write a number, without a unit.",
 		usage.SettingSizeClasses: "give 4 bounds, with commas between them",
 	}
