@@ -240,7 +240,7 @@ func (a *api) rejectScan(ctx context.Context, in *scanIDInput) (*scanOutput, err
 	if err != nil {
 		return nil, fmt.Errorf("reject scan %d: %w", in.ID, err)
 	}
-	a.logScan(ctx, "scan rejected", &scan)
+	a.Logger.LogAttrs(ctx, slog.LevelInfo, "scan rejected", ids(&scan)...)
 	return &scanOutput{Body: a.newScanBody(&scan)}, nil
 }
 
@@ -252,7 +252,7 @@ func (a *api) acceptScan(ctx context.Context, in *scanIDInput) (*scanOutput, err
 	if err != nil {
 		return nil, fmt.Errorf("accept scan %d: %w", in.ID, err)
 	}
-	a.logScan(ctx, "scan accepted", &scan)
+	a.Logger.LogAttrs(ctx, slog.LevelInfo, "scan accepted", ids(&scan)...)
 	return &scanOutput{Body: a.newScanBody(&scan)}, nil
 }
 
@@ -284,7 +284,7 @@ func (a *api) startScan(ctx context.Context, in *FSParam) (*acceptedOutput, erro
 	if err != nil {
 		return nil, fmt.Errorf("queue a scan of %s: %w", fs.Name, err)
 	}
-	a.logScan(ctx, "scan queued", &scan)
+	a.Logger.LogAttrs(ctx, slog.LevelInfo, "scan queued", ids(&scan)...)
 	return a.accepted(&scan), nil
 }
 
@@ -296,14 +296,13 @@ func (a *api) cancelScan(ctx context.Context, in *scanIDInput) (*acceptedOutput,
 	if err != nil {
 		return nil, fmt.Errorf("cancel scan %d: %w", in.ID, err)
 	}
-	a.logScan(ctx, "scan cancelled", &scan)
+	a.Logger.LogAttrs(ctx, slog.LevelInfo, "scan cancelled", ids(&scan)...)
 	return a.accepted(&scan), nil
 }
 
-// logScan logs what somebody did about a scan.
-func (a *api) logScan(ctx context.Context, what string, scan *usage.Scan) {
-	a.Logger.LogAttrs(ctx, slog.LevelInfo, what,
-		slog.Int64("scan", scan.ID), slog.Int64("filesystem_id", scan.FileSystemID))
+// ids are what the log tells of a scan.
+func ids(scan *usage.Scan) []slog.Attr {
+	return []slog.Attr{slog.Int64("scan", scan.ID), slog.Int64("filesystem_id", scan.FileSystemID)}
 }
 
 func (a *api) accepted(scan *usage.Scan) *acceptedOutput {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,14 +25,13 @@ func (s *site) startScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("queue a scan of %s: %w", f.FileSystem.Name, err)
 	}
-	s.logScan(ctx, "scan queued", &scan)
+	s.Logger.LogAttrs(ctx, slog.LevelInfo, "scan queued", ids(&scan)...)
 	return answer{redirect: scanPath(scan.ID)}, nil
 }
 
-// logScan logs what somebody did about a scan.
-func (s *site) logScan(ctx context.Context, what string, scan *usage.Scan) {
-	s.Logger.LogAttrs(ctx, slog.LevelInfo, what,
-		slog.Int64("scan", scan.ID), slog.Int64("filesystem_id", scan.FileSystemID))
+// ids are what the log tells of a scan.
+func ids(scan *usage.Scan) []slog.Attr {
+	return []slog.Attr{slog.Int64("scan", scan.ID), slog.Int64("filesystem_id", scan.FileSystemID)}
 }
 
 // cancelScan stops a scan and leads to its page.
@@ -46,7 +44,7 @@ func (s *site) cancelScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("cancel scan %d: %w", id, err)
 	}
-	s.logScan(r.Context(), "scan cancelled", &scan)
+	s.Logger.LogAttrs(r.Context(), slog.LevelInfo, "scan cancelled", ids(&scan)...)
 	return answer{redirect: scanPath(id)}, nil
 }
 
@@ -60,7 +58,7 @@ func (s *site) acceptScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("accept scan %d: %w", id, err)
 	}
-	s.logScan(r.Context(), "scan accepted", &scan)
+	s.Logger.LogAttrs(r.Context(), slog.LevelInfo, "scan accepted", ids(&scan)...)
 	return answer{redirect: scanPath(id)}, nil
 }
 
@@ -74,6 +72,6 @@ func (s *site) rejectScan(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("reject scan %d: %w", id, err)
 	}
-	s.logScan(r.Context(), "scan rejected", &scan)
+	s.Logger.LogAttrs(r.Context(), slog.LevelInfo, "scan rejected", ids(&scan)...)
 	return answer{redirect: scanPath(id)}, nil
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,7 +54,7 @@ func (s *site) reference(r *http.Request) (answer, error) {
 		group := page.OperationGroup{Name: tag.Name, About: tag.Description}
 		for _, op := range reader.operations(tag.Name) {
 			shown := reader.operation(op)
-			addCalls(&model, &shown, op, examples)
+			addCalls(&model, &shown, reader, op, examples)
 			group.Operations = append(group.Operations, shown)
 		}
 		model.Groups = append(model.Groups, group)
@@ -98,7 +99,9 @@ func origin(r *http.Request) string {
 
 // addCalls sets how an operation is called: with the examples in the place of
 // placeholders, and with the defaults of its parameters spelled out.
-func addCalls(model *page.Reference, shown *page.Operation, op *huma.Operation, examples map[string]string) {
+func addCalls(
+	model *page.Reference, shown *page.Operation, document documentReader, op *huma.Operation, examples map[string]string,
+) {
 	address, query, there := apiPrefix+op.Path, url.Values{}, true
 	for _, p := range op.Parameters {
 		switch p.In {
@@ -124,6 +127,9 @@ func addCalls(model *page.Reference, shown *page.Operation, op *huma.Operation, 
 	}
 	if !model.Anonymous {
 		shown.Curl += `-H "Authorization: Bearer $TOKEN" `
+	}
+	if body := exampleBody(document, op); body != "" {
+		shown.Curl += "-H 'Content-Type: application/json' -d " + shellQuote(body) + " "
 	}
 	shown.Curl += shellQuote(strings.TrimSuffix(model.Address, model.URL(apiPrefix, nil)) + call)
 	if op.Method != http.MethodGet || !there {
@@ -172,6 +178,11 @@ func (d documentReader) operation(op *huma.Operation) page.Operation {
 		}
 		shown.Parameters = append(shown.Parameters, parameter)
 	}
+	for _, field := range d.body(op) {
+		shown.Parameters = append(shown.Parameters, page.Parameter{
+			Name: field.Name, In: "body", Required: !field.Optional, Type: cmp.Or(field.Type, "object"), About: field.About,
+		})
+	}
 	for _, code := range slices.Sorted(maps.Keys(op.Responses)) {
 		reply := d.answer(code, op.Responses[code])
 		if reply.Status >= http.StatusBadRequest {
@@ -181,6 +192,47 @@ func (d documentReader) operation(op *huma.Operation) page.Operation {
 		}
 	}
 	return shown
+}
+
+// bodySchema is that of the JSON that an operation takes; nil for none.
+func (d documentReader) bodySchema(op *huma.Operation) *huma.Schema {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	schema := op.RequestBody.Content["application/json"].Schema
+	if schema.Ref != "" {
+		return d.Components.Schemas.SchemaFromRef(schema.Ref)
+	}
+	return schema
+}
+
+// body lists the fields of the JSON that an operation takes.
+func (d documentReader) body(op *huma.Operation) []page.Field {
+	schema := d.bodySchema(op)
+	if schema == nil {
+		return nil
+	}
+	return fields(schema)
+}
+
+// exampleBody is JSON that the operation takes: the fields that must be there.
+func exampleBody(d documentReader, op *huma.Operation) string {
+	schema := d.bodySchema(op)
+	if schema == nil {
+		return ""
+	}
+	values := make(map[string]any, len(schema.Required))
+	for _, name := range schema.Required {
+		values[name] = 0
+		if of := schema.Properties[name]; len(of.Examples) > 0 {
+			values[name] = of.Examples[0]
+		}
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return "{}" // examples are JSON
+	}
+	return string(text)
 }
 
 func (d documentReader) answer(code string, response *huma.Response) page.Answer {

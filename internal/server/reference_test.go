@@ -120,6 +120,19 @@ func TestReferenceCanBeTried(t *testing.T) {
 	if got := doc.Find("article#cancel-scan pre").Text(); got != want {
 		t.Errorf("the command is\n%s\nwant\n%s", got, want)
 	}
+	want = `curl -s -X PUT -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ` +
+		`-d '{"plan":"nightly 01:30","zone":"Europe/Berlin"}' 'https://localhost:8080/storage/api/v1/filesystems/scratch/schedule'`
+	if got := doc.Find("article#set-schedule pre").Text(); got != want {
+		t.Errorf("the command is\n%s\nwant\n%s", got, want)
+	}
+	for name, words := range map[string]string{"plan": "in the body", "catch_up_hours": "0 to 8760"} {
+		if got := describedAs(doc.Find("article#set-schedule"), name); !strings.Contains(got, words) {
+			t.Errorf("%s is described as %q", name, got)
+		}
+	}
+	if got := doc.Find("article#upload .tools a").Length(); got != 0 {
+		t.Error("an upload that is not there can be tried")
+	}
 	if got := doc.Find("article#user pre").Text(); !strings.Contains(got, "/users/1001?") {
 		t.Errorf("the command is about another user than the largest: %s", got)
 	}
