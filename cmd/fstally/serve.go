@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fstally/internal/api"
+	"fstally/internal/postgres"
 	"fstally/internal/server"
-	"fstally/internal/upload"
 	"fstally/internal/usage"
 )
 
@@ -89,14 +89,6 @@ func (c webFlags) withStore(ctx context.Context, a *app, f func(*database, net.L
 func (c webFlags) serve(
 	ctx context.Context, a *app, d *database, listener net.Listener, token string, queue func() error,
 ) error {
-	uploads, err := a.uploads(d)
-	if err != nil {
-		return err
-	}
-	handler, err := c.handler(a, d, uploads, token)
-	if err != nil {
-		return usageError{err}
-	}
 	supervisor, err := a.supervisor(d)
 	if err != nil {
 		return err
@@ -109,13 +101,31 @@ func (c webFlags) serve(
 			return err
 		},
 	}
+	uploads, err := a.uploads(d)
+	if err != nil {
+		return err
+	}
+	schema, err := postgres.SchemaVersion()
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	site := server.Config{
+		Reader: d.Store, Scans: d.Store, Schema: schema,
+		SpoolSize: supervisor.SpoolSize, Ready: supervisor.Ready, Stopping: ctx.Done(), Token: token,
+	}
+	handler, err := c.handler(a, site, api.Config{
+		Reader: d.Store, Scans: d.Store, Uploads: uploads,
+	})
+	if err != nil {
+		return usageError{err}
+	}
 	if err := supervisor.Recover(ctx); err != nil { // before new scans are queued
 		return err
 	}
 	if err := queue(); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return supervisor.Run(ctx) })
 	group.Go(func() error { return uploads.Run(ctx) })
 	group.Go(func() error { return serveHTTP(ctx, listener, handler) })
@@ -128,19 +138,16 @@ func (c webFlags) serve(
 	return err
 }
 
-// handler wires the API into the site.
-func (c webFlags) handler(a *app, d *database, uploads *upload.Folder, token string) (http.Handler, error) {
-	v1, err := api.New(api.Config{
-		Reader: d.Store, Scans: d.Store, Uploads: uploads, Scope: server.Scope, Base: c.BasePath,
-		Clock: time.Now, Logger: a.log, Version: version,
-	})
+// handler wires the API into the site, and adds what both share.
+func (c webFlags) handler(a *app, site server.Config, v1 api.Config) (http.Handler, error) {
+	v1.Scope, v1.Base, v1.Clock, v1.Logger, v1.Version = server.Scope, c.BasePath, time.Now, a.log, version
+	handler, err := api.New(v1)
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Config{
-		Reader: d.Store, Scans: d.Store, API: v1, Token: token, AllowAnonymous: c.AllowAnonymous, Hosts: c.hosts(),
-		BasePath: c.BasePath, Location: a.location, Clock: time.Now, Logger: a.log, Version: version,
-	})
+	site.API, site.AllowAnonymous, site.Hosts, site.BasePath = handler, c.AllowAnonymous, c.hosts(), c.BasePath
+	site.Location, site.Clock, site.Logger, site.Version = a.location, time.Now, a.log, version
+	return server.New(site)
 }
 
 // hosts returns the names that browsers may use. Those to listen at and of the

@@ -25,6 +25,27 @@ func (s *Supervisor) spoolFile(scanID int64) string {
 	return filepath.Join(s.Spool, fmt.Sprintf("scan-%d.fst", scanID))
 }
 
+// SpoolSize returns how many results wait in the spool folder, those that were refused
+// included, and their bytes.
+func (s *Supervisor) SpoolSize() (files int, bytes int64, err error) {
+	entries, err := os.ReadDir(s.Spool)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("look into the spool folder: %w", err)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() { // it was imported just now, or is no result
+			continue
+		}
+		files++
+		bytes += info.Size()
+	}
+	return files, bytes, nil
+}
+
 // importResult imports the result of a scan and removes the file when it is in the
 // store, or nobody wants it any more. While the database is away or full it tries again.
 // What the store refuses is kept beside, for a look.

@@ -40,6 +40,7 @@ type Supervisor struct {
 	GiveUp time.Duration
 
 	answered answered
+	working  atomic.Bool // the queue
 }
 
 // How long to wait, and how often to look.
@@ -67,6 +68,8 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	s.working.Store(true)
+	defer s.working.Store(false)
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
 	for {
@@ -79,6 +82,14 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// Ready returns an error while Run does not work the queue: scans would wait.
+func (s *Supervisor) Ready(context.Context) error {
+	if !s.working.Load() {
+		return errors.New("queued scans are not worked yet, or no longer")
+	}
+	return nil
 }
 
 // Recover takes up what an earlier process left behind: it marks scans whose

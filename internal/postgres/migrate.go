@@ -122,6 +122,9 @@ func migrateOnce(
 	return nil
 }
 
+// SchemaVersion returns the version of the schema that this program needs.
+func SchemaVersion() (int64, error) { return newestVersion(migrations.FS) }
+
 // newestVersion returns the version of the last migration file.
 func newestVersion(files fs.FS) (int64, error) {
 	names, err := fs.Glob(files, "*.sql")
