@@ -12,6 +12,7 @@ import (
 	"fstally/internal/postgres"
 	"fstally/internal/push"
 	"fstally/internal/result"
+	"fstally/internal/scan"
 	"fstally/internal/usage"
 	"fstally/internal/walk"
 )
@@ -85,7 +86,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, new(usageError)):
 		return exitUsage
-	case errors.As(err, new(*walk.RootError)):
+	case errors.As(err, new(*walk.RootError)), errors.As(err, new(*scan.StallError)):
 		return exitRoot
 	case errors.Is(err, embeddedpg.ErrInUse), errors.Is(err, embeddedpg.ErrStarting):
 		return exitInUse

@@ -113,7 +113,7 @@ func (s *Supervisor) dispatchJob(ctx context.Context, _ *river.Job[dispatchJob])
 func (s *Supervisor) dispatch(ctx context.Context, now time.Time) error {
 	made, err := s.Store.Dispatch(ctx, now, look)
 	for _, scan := range made {
-		log := s.Logger.With("scan", scan.ID, "filesystem", scan.FileSystemID, "occurrence", scan.Occurrence)
+		log := s.Logger.With("scan", scan.ID, "filesystem_id", scan.FileSystemID, "occurrence", scan.Occurrence)
 		if scan.State == usage.NotRun {
 			log.WarnContext(ctx, "a scheduled scan is left out", "reason", scan.Reason)
 		} else {

@@ -82,7 +82,7 @@ func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.S
 		if time.Since(complained) > complainEvery {
 			complained = time.Now()
 			s.Logger.WarnContext(ctx, "import a result; it is tried until it succeeds", "scan", scan.ID,
-				"filesystem", scan.FileSystemID, "entries", req.Summary.Counters.Entries, "err", err)
+				"filesystem_id", scan.FileSystemID, "entries", req.Summary.Counters.Entries, "err", err)
 		}
 		select {
 		case <-time.After(wait):

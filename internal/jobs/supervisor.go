@@ -107,7 +107,7 @@ func (s *Supervisor) Recover(ctx context.Context) error {
 // records how it ended. The error, which is recorded too, is for callers that
 // wait for this one scan.
 func (s *Supervisor) RunScan(ctx context.Context, scan usage.Scan) error {
-	log := s.Logger.With("scan", scan.ID, "filesystem", scan.FileSystemID)
+	log := s.Logger.With("scan", scan.ID, "filesystem_id", scan.FileSystemID)
 	log.InfoContext(ctx, "scan started")
 	err := s.scanAndImport(ctx, scan)
 	if err == nil {

@@ -52,7 +52,7 @@ func (s *Store) Import(ctx context.Context, req ImportRequest) (usage.Scan, erro
 		}
 		return usage.Scan{}, fmt.Errorf("import result %q into file system %d: %w", id, req.FileSystemID, err)
 	}
-	s.log.InfoContext(ctx, "imported a scan", "scan", scan.ID, "filesystem", scan.FileSystemID,
+	s.log.InfoContext(ctx, "imported a scan", "scan", scan.ID, "filesystem_id", scan.FileSystemID,
 		"verdict", scan.Verdict, "entries", scan.Counters.Entries, "day", scan.Day)
 	return scan, nil
 }
