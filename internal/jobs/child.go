@@ -64,11 +64,11 @@ func (s *Supervisor) scanInChild(
 		return fmt.Errorf("start the scanner: %w", err)
 	}
 	if err := record.write(scanner.pid, out); err != nil {
-		s.Logger.WarnContext(ctx, "a scanner that hangs may be followed by another", "filesystem", fs.ID, "err", err)
+		s.Logger.WarnContext(ctx, "a scanner that hangs may be followed by another", "filesystem_id", fs.ID, "err", err)
 	}
 	status, err := scanner.wait(ctx)
 	if err != nil {
-		s.Logger.WarnContext(ctx, "a scanner that cannot be ended is left behind", "filesystem", fs.ID, "pid", scanner.pid)
+		s.Logger.WarnContext(ctx, "a scanner that cannot be ended is left behind", "filesystem_id", fs.ID, "pid", scanner.pid)
 		if err := record.stuck(); err != nil {
 			s.Logger.WarnContext(ctx, "note a scanner that hangs", "err", err)
 		}
