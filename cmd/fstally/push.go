@@ -79,7 +79,8 @@ func (c pushFlags) send(ctx context.Context, a *app, client *push.Client, r push
 		return err
 	}
 	if stored.Already {
-		_, err = fmt.Fprintf(a.stdout, "Nothing to do: this result is stored as scan %d of %s.\n", stored.ScanID, r.FileSystem)
+		_, err = fmt.Fprintf(a.stdout, "Nothing to do: this result is stored as scan %d of %s.\n",
+			stored.ScanID, r.FileSystem)
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "Scan %d of %s is stored, %s.\n", stored.ScanID, r.FileSystem, stored.Verdict)
@@ -130,13 +131,14 @@ func (c scanCmd) pushScan(ctx context.Context, a *app) error {
 		return err
 	}
 	defer client.Close()
-	if c.Spool == "" {
+	dir := c.Spool
+	if dir == "" {
 		if err := a.makeDataDir(); err != nil {
 			return err
 		}
-		c.Spool = filepath.Join(a.cli.DataDir, "push")
+		dir = filepath.Join(a.cli.DataDir, "push")
 	}
-	spool, err := push.OpenSpool(c.Spool, c.FS)
+	spool, err := push.OpenSpool(dir, c.FS)
 	if err != nil {
 		return err
 	}
@@ -167,18 +169,22 @@ func (c scanCmd) scanInto(ctx context.Context, a *app, client *push.Client, spoo
 		return usageError{err}
 	}
 	fs.Root = root
-	c.of = &fs
+	wanted := c
+	wanted.of = &fs
 	line := newProgressLine(a.stderr, 0)
 	defer line.end()
-	return c.scan(ctx, a, line.show, func(ctx context.Context, r *result.Result) error {
-		c.Out = spool.File(r.Meta.ResultID)
-		return c.write(ctx, r)
+	return wanted.scan(ctx, a, line.show, func(ctx context.Context, r *result.Result) error {
+		into := wanted
+		into.Out = spool.File(r.Meta.ResultID)
+		return into.write(ctx, r)
 	})
 }
 
 // settingsFrom asks the server how to scan, and sends it what waits meanwhile. While it
 // is away, what it said the last time holds: the night is not lost.
-func (c scanCmd) settingsFrom(ctx context.Context, a *app, client *push.Client, spool push.Spool) (usage.FileSystem, error) {
+func (c scanCmd) settingsFrom(
+	ctx context.Context, a *app, client *push.Client, spool push.Spool,
+) (usage.FileSystem, error) {
 	fs, err := client.FileSystem(ctx, c.FS)
 	if err == nil {
 		if err := spool.Remember(&fs); err != nil {
@@ -193,7 +199,8 @@ func (c scanCmd) settingsFrom(ctx context.Context, a *app, client *push.Client, 
 		return fs, pushError{err}
 	}
 	if fs, rememberErr := spool.Remembered(); rememberErr == nil {
-		a.log.WarnContext(ctx, "the server does not answer; scanning with the settings that it told the last time", "error", err)
+		a.log.WarnContext(ctx, "the server does not answer; scanning with the settings that it told the last time",
+			"error", err)
 		return fs, nil
 	}
 	a.log.WarnContext(ctx, "the server does not answer; waiting for the settings", "error", err)

@@ -61,7 +61,8 @@ func NewClient(c Config) (*Client, error) {
 			"network is trusted", c.URL)
 	}
 	if c.Token == "" {
-		return nil, errors.New("no access token: set FSTALLY_TOKEN or --token-file to what 'fstally token' prints on the server")
+		return nil, errors.New("no access token: set FSTALLY_TOKEN or --token-file to what 'fstally token' prints " +
+			"on the server")
 	}
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the access token has characters that no token has: look into its file")

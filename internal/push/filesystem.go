@@ -10,20 +10,37 @@ import (
 	"fstally/internal/usage"
 )
 
-// fileSystem is one as the API writes it.
+// fileSystem is one as the API writes it: names are escaped.
 type fileSystem struct {
-	ID           int64
-	Name         string
-	Root         string
-	SizeClasses  []int64 `json:"size_classes"`
-	FilesetDepth int     `json:"fileset_depth"`
-	Filesets     []struct{ Path, Name string }
-	Walkers      int
-	OpsLimit     int   `json:"ops_limit"`
-	StallMinutes int   `json:"stall_minutes"`
-	Nice         int   `json:"nice"`
-	IdleIO       bool  `json:"idle_io"`
-	MemoryLimit  int64 `json:"memory_limit"`
+	ID           int64          `json:"id"`
+	Name         string         `json:"name"`
+	Root         string         `json:"root"`
+	SizeClasses  []int64        `json:"size_classes"`
+	FilesetDepth int            `json:"fileset_depth"`
+	Filesets     []namedFileset `json:"filesets"`
+	Walkers      int            `json:"walkers"`
+	OpsLimit     int            `json:"ops_limit"`
+	StallMinutes int            `json:"stall_minutes"`
+	Nice         int            `json:"nice"`
+	IdleIO       bool           `json:"idle_io"`
+	MemoryLimit  int64          `json:"memory_limit"`
+}
+
+type namedFileset struct {
+	Path string `json:"path"`
+	Name string `json:"name"`
+}
+
+func newFileSystem(fs *usage.FileSystem) fileSystem {
+	f := fileSystem{
+		ID: fs.ID, Name: fs.Name, Root: usage.Escape(fs.Root), SizeClasses: fs.SizeClasses[:],
+		FilesetDepth: fs.Filesets.Depth, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit,
+		StallMinutes: int(fs.StallAfter / time.Minute), Nice: fs.Nice, IdleIO: fs.IdleIO, MemoryLimit: fs.MemoryLimit,
+	}
+	for _, named := range fs.Filesets.Named {
+		f.Filesets = append(f.Filesets, namedFileset{Path: usage.Escape(named.Path), Name: usage.Escape(named.Name)})
+	}
+	return f
 }
 
 // FileSystem asks for a file system and how it is scanned: only a result with the
@@ -68,5 +85,8 @@ func (f *fileSystem) translate() (usage.FileSystem, error) {
 		}
 		fs.Filesets.Named = append(fs.Filesets.Named, usage.NamedFileset{Path: path, Name: name})
 	}
-	return fs, fs.Validate()
+	if err := fs.Validate(); err != nil {
+		return usage.FileSystem{}, err
+	}
+	return fs, nil
 }

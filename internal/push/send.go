@@ -61,7 +61,9 @@ const maxDamaged = 3
 //
 // Errors: RefusedError; an AnswerError that is not Passing; the last passing error when
 // ctx ends.
-func (c *Client) Send(ctx context.Context, r Result, progress func(sent, size int64), tell func(error)) (Stored, error) {
+func (c *Client) Send(
+	ctx context.Context, r Result, progress func(sent, size int64), tell func(error),
+) (Stored, error) {
 	s := &sender{Client: c, result: r, progress: progress}
 	file, err := os.Open(r.File)
 	if err != nil {

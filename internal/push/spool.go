@@ -83,7 +83,7 @@ func (s Spool) Refused(r Result) (string, error) {
 type BusyError struct{ FileSystem string }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is being scanned by another fstally scan --push on this host: wait for it or end it", e.FileSystem)
+	return e.FileSystem + " is being scanned by another fstally scan --push on this host: wait for it or end it"
 }
 
 // Conflict reports true.
@@ -111,7 +111,7 @@ func (s Spool) settingsFile() string { return filepath.Join(s.dir, "settings.jso
 
 // Remember keeps the settings of the file system for a night in which the server is away.
 func (s Spool) Remember(f *usage.FileSystem) error {
-	text, err := json.Marshal(f)
+	text, err := json.Marshal(newFileSystem(f))
 	if err != nil {
 		return fmt.Errorf("remember the settings: %w", err)
 	}
@@ -127,13 +127,17 @@ func (s Spool) Remember(f *usage.FileSystem) error {
 
 // Remembered returns the settings that were last kept.
 func (s Spool) Remembered() (usage.FileSystem, error) {
-	var f usage.FileSystem
 	text, err := os.ReadFile(s.settingsFile())
 	if err != nil {
-		return f, err
+		return usage.FileSystem{}, err
 	}
+	var f fileSystem
 	if err := json.Unmarshal(text, &f); err != nil {
-		return f, fmt.Errorf("read the remembered settings: %w", err)
+		return usage.FileSystem{}, fmt.Errorf("read the remembered settings: %w", err)
 	}
-	return f, f.Validate()
+	remembered, err := f.translate()
+	if err != nil {
+		return usage.FileSystem{}, fmt.Errorf("the remembered settings: %w", err)
+	}
+	return remembered, nil
 }

@@ -13,5 +13,5 @@
 //	ID.part   the bytes so far
 //	ID.fst    all of them, in the place of ID.part
 //
-// docs/adr/0008-push.md says why the protocol is as it is.
+// docs/adr/0009-push.md says why the protocol is as it is.
 package upload

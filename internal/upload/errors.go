@@ -18,7 +18,8 @@ func (c conflict) Conflict() bool { return true }
 // Conflicts of an upload; match with errors.Is.
 const (
 	// ErrBusy: another request is adding bytes, or the upload is being imported.
-	ErrBusy = conflict("this result is being sent by another request at this moment: ask for the offset and go on from there")
+	ErrBusy = conflict("this result is being sent by another request at this moment: ask for the offset and " +
+		"go on from there")
 	// ErrOther: the id is that of another upload.
 	ErrOther = conflict("another file with the same result id is being uploaded, or for another file system: " +
 		"remove that upload first")

@@ -52,11 +52,11 @@ func (s *store) FileSystem(_ context.Context, _ usage.Scope, nameOrID string) (u
 func (s *store) ScanOfResult(_ context.Context, id string) (usage.Scan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	scan, found := s.scans[id]
+	stored, found := s.scans[id]
 	if s.err == nil && !found {
-		return scan, usage.ErrNotFound
+		return stored, usage.ErrNotFound
 	}
-	return scan, s.err
+	return stored, s.err
 }
 
 func (s *store) ImportPushed(_ context.Context, fs int64, r *result.Result) (usage.Scan, error) {
@@ -66,12 +66,12 @@ func (s *store) ImportPushed(_ context.Context, fs int64, r *result.Result) (usa
 	if err := errors.Join(s.err, s.refuse); err != nil {
 		return usage.Scan{}, err
 	}
-	if scan, found := s.scans[r.Meta.ResultID]; found {
-		return scan, nil
+	if stored, found := s.scans[r.Meta.ResultID]; found {
+		return stored, nil
 	}
-	scan := usage.Scan{ID: int64(len(s.scans) + 1), FileSystemID: fs, State: usage.Complete, Totals: r.Summary().Totals}
-	s.scans[r.Meta.ResultID] = scan
-	return scan, nil
+	stored := usage.Scan{ID: int64(len(s.scans) + 1), FileSystemID: fs, State: usage.Complete, Totals: r.Summary().Totals}
+	s.scans[r.Meta.ResultID] = stored
+	return stored, nil
 }
 
 func (*store) Passing(err error) bool { return errors.Is(err, errAway) }

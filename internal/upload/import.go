@@ -123,7 +123,8 @@ func (f *Folder) importOne(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	f.Logger.InfoContext(ctx, "imported an uploaded result", "result", id, "scan", scan.ID, "filesystem", scan.FileSystemID)
+	f.Logger.InfoContext(ctx, "imported an uploaded result", "result", id, "scan", scan.ID,
+		"filesystem", scan.FileSystemID)
 	return f.forget(id)
 }
 
@@ -156,8 +157,8 @@ func (f *Folder) load(file *os.File, u *Upload) (*result.Result, error) {
 		return nil, fmt.Errorf("read the upload: %w", wrong)
 	}
 	if r.Meta.ResultID != u.ID {
-		return nil, &refusal{reason: fmt.Sprintf("the id of the result is %s, and it was announced as %s: announce it by its own",
-			r.Meta.ResultID, u.ID)}
+		return nil, &refusal{reason: fmt.Sprintf("the id of the result is %s, and it was announced as %s: "+
+			"announce it by its own", r.Meta.ResultID, u.ID)}
 	}
 	return r, nil
 }
@@ -166,7 +167,8 @@ func (f *Folder) load(file *os.File, u *Upload) (*result.Result, error) {
 func (f *Folder) store(ctx context.Context, u *Upload, r *result.Result) (usage.Scan, error) {
 	fileSystem, err := f.Store.FileSystem(ctx, usage.Everything(), strconv.FormatInt(u.FileSystemID, 10))
 	if errors.Is(err, usage.ErrNotFound) {
-		return usage.Scan{}, &refusal{reason: "the file system was removed meanwhile: add it again, then send the result again"}
+		return usage.Scan{}, &refusal{reason: "the file system was removed meanwhile: add it again, then send the " +
+			"result again"}
 	}
 	if err != nil {
 		return usage.Scan{}, err
@@ -201,7 +203,8 @@ func CheckRoot(fileSystem *usage.FileSystem, meta *usage.Meta) error {
 
 // refuse keeps the reason for the sender, and nothing else.
 func (f *Folder) refuse(ctx context.Context, u *Upload, r *refusal) error {
-	f.Logger.WarnContext(ctx, "an uploaded result is refused", "result", u.ID, "filesystem", u.FileSystemID, "reason", r.reason)
+	f.Logger.WarnContext(ctx, "an uploaded result is refused", "result", u.ID,
+		"filesystem", u.FileSystemID, "reason", r.reason)
 	if err := f.write(record{Announcement: u.Announcement, Reason: r.reason, Resend: r.resend}); err != nil {
 		return err
 	}
