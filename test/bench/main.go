@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.StringVar(&o.binary, "fstally", "bin/fstally", "the program")
 	flags.StringVar(&o.dataDir, "data-dir", "", "data directory of a demo; none: one is made and removed")
 	flags.IntVar(&o.n, "n", 200, "warm requests per address")
+	weeks := flags.Int("retention", 0, "time pages beside a run of retention that drops so many weeks, see retention.go")
 	only := flags.String("only", "", "only addresses that match this expression")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -66,6 +67,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		if err := p.stop(); err != nil {
 			return err
 		}
+	}
+	if *weeks > 0 {
+		return o.retention(ctx, *weeks, out, progress)
 	}
 	results, err := measureAll(ctx, o, progress)
 	if err != nil {

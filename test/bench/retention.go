@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fstally/internal/embeddedpg"
+	"fstally/internal/postgres"
+	"fstally/internal/usage"
+)
+
+// readers is how many ask for pages at a time.
+const readers = 2
+
+// retention prints what the store takes, then times all pages without and with a
+// run of retention beside them, which has weeks of nights to drop.
+func (o options) retention(ctx context.Context, weeks int, out, progress io.Writer) error {
+	return o.serve(ctx, func(p *program) (err error) {
+		database, err := embeddedpg.Running(o.dataDir)
+		if err != nil {
+			return err
+		}
+		store, err := postgres.Open(ctx, database, postgres.Options{})
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		conn, err := pgx.Connect(ctx, database)
+		if err != nil {
+			return err
+		}
+		defer conn.Close(ctx) //nolint:errcheck // nothing is open on it
+
+		if err := printSizes(ctx, conn, out); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(progress, "Filling %d weeks of nights.\n", weeks)
+		if err := store.SetRetention(ctx, usage.Retention{}); err != nil { // not while they are filled
+			return err
+		}
+		if err := fillNights(ctx, conn, weeks); err != nil {
+			return err
+		}
+		var paths []string
+		all, err := requests(ctx, p)
+		for _, path := range all {
+			if !strings.HasPrefix(path, "/api") && o.only.MatchString(path) {
+				paths = append(paths, path)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return o.compareWithRetention(ctx, p, store, paths, out, progress)
+	})
+}
+
+func (o options) compareWithRetention(
+	ctx context.Context, p *program, store *postgres.Store, paths []string, out, progress io.Writer,
+) error {
+	rounds := func(n int) (times, error) { return load(ctx, p, paths, func(round int) bool { return round < n }) }
+	_, _ = fmt.Fprintf(progress, "Asking for %d pages, %d at a time.\n", len(paths), readers)
+	if _, err := rounds(2); err != nil { // warm
+		return err
+	}
+	before, err := rounds(max(1, o.n/10))
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(progress, "The same beside a run of retention.")
+	if err := store.SetRetention(ctx, postgres.DefaultRetention()); err != nil {
+		return err
+	}
+	var thinned postgres.Thinned
+	var failed error
+	var took time.Duration
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		began := time.Now()
+		thinned, failed = store.ThinOut(ctx, time.Now())
+		took = time.Since(began)
+	}()
+	during, err := load(ctx, p, paths, func(int) bool {
+		select {
+		case <-done:
+			return false
+		default:
+			return true
+		}
+	})
+	<-done
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "Dropped %d partitions of %d scans, %.1f MiB, in %s; postponed %d %s\n", thinned.Partitions,
+		thinned.Scans, float64(thinned.Bytes)/(1<<20), took.Round(time.Millisecond), thinned.Postponed, thinned.Why)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "pages\trequests\tp50\tp99\tmax\t")
+	for i, t := range []times{before, during} {
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t\n",
+			[]string{"before", "during"}[i], len(t), ms(t.of(0.5)), ms(t.of(0.99)), ms(t.of(1)))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Times in ms; ratio of the 99th percentiles: %.2f, budget %s.\n",
+		float64(during.of(0.99))/float64(before.of(0.99)), budget)
+	return err
+}
+
+// load asks for the paths round by round, several at a time, as long as more says so
+// before each request.
+func load(ctx context.Context, p *program, paths []string, more func(round int) bool) (times, error) {
+	header := http.Header{"Accept-Encoding": {"gzip"}}
+	var mu sync.Mutex
+	var all times
+	var failed error
+	var group sync.WaitGroup
+	for r := range readers {
+		group.Go(func() {
+			for i := r; more(i / len(paths)); i += readers {
+				began := time.Now()
+				_, err := p.get(ctx, paths[i%len(paths)], header)
+				took := time.Since(began)
+				mu.Lock()
+				all, failed = append(all, took), errors.Join(failed, err)
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return all, failed
+}
+
+// detailTables are those that retention thins out.
+func detailTables() []string {
+	return []string{"usage", "size_histogram", "age_histogram", "directory"}
+}
+
+// printSizes says what a scan takes: what is kept for ever by all scans, details by
+// those that have them.
+func printSizes(ctx context.Context, conn *pgx.Conn, out io.Writer) error {
+	var scans, detailed int64
+	const count = `SELECT count(*), count(*) FILTER (WHERE NOT thinned) FROM scan WHERE state = 'complete'`
+	if err := conn.QueryRow(ctx, count).Scan(&scans, &detailed); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "table\tMiB\tscans\trows per scan\tbytes per row\tKiB per scan\t")
+	sums := make(map[bool]float64)
+	tables := []string{"scan", "scan_error", "scan_skipped", "marginal", "size_total"}
+	for _, name := range append(tables, detailTables()...) {
+		isDetail, of := slices.Contains(detailTables(), name), scans
+		if isDetail {
+			of = detailed
+		}
+		var rows, bytes int64
+		sql := fmt.Sprintf(`SELECT (SELECT count(*) FROM %[1]s),
+			(SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('%[1]s') WHERE isleaf)`,
+			pgx.Identifier{name}.Sanitize())
+		if err := conn.QueryRow(ctx, sql).Scan(&rows, &bytes); err != nil {
+			return fmt.Errorf("size of %s: %w", name, err)
+		}
+		sums[isDetail] += float64(bytes) / float64(of)
+		_, _ = fmt.Fprintf(table, "%s\t%.1f\t%d\t%.0f\t%.0f\t%.1f\t\n", name, float64(bytes)/(1<<20), of,
+			float64(rows)/float64(of), float64(bytes)/float64(max(rows, 1)), float64(bytes)/float64(of)/1024)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "For ever: %.1f KiB per scan. Details: %.1f KiB per scan.\n",
+		sums[false]/1024, sums[true]/1024)
+	return err
+}
+
+// fillNights gives two nights of each file system details again, in each of so many
+// weeks that are past their days: those of its newest scan.
+func fillNights(ctx context.Context, conn *pgx.Conn, weeks int) error {
+	monday := time.Now().UTC().Truncate(24 * time.Hour)
+	for monday.Weekday() != time.Monday {
+		monday = monday.AddDate(0, 0, -1)
+	}
+	monday = monday.AddDate(0, 0, -7*(postgres.DefaultRetention().NightlyDays/7+2))
+	for i := range weeks {
+		if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			return fillWeek(ctx, tx, monday.AddDate(0, 0, -7*i))
+		}); err != nil {
+			return fmt.Errorf("fill the week of %s: %w", monday.AddDate(0, 0, -7*i).Format(time.DateOnly), err)
+		}
+	}
+	_, err := conn.Exec(ctx, `CHECKPOINT`)
+	return err
+}
+
+func fillWeek(ctx context.Context, tx pgx.Tx, monday time.Time) error {
+	const mark = `
+		UPDATE scan SET thinned = false WHERE id IN (
+			SELECT id FROM (
+				SELECT id, row_number() OVER (PARTITION BY filesystem_id ORDER BY id) AS n
+				FROM scan
+				WHERE tier = 0 AND state = 'complete' AND thinned AND day >= $1::date AND day < $1::date + 7) AS nights
+			WHERE n <= 2)`
+	if _, err := tx.Exec(ctx, mark, monday); err != nil {
+		return err
+	}
+	year, week := monday.ISOWeek()
+	for _, table := range detailTables() {
+		sql := fmt.Sprintf(`
+			CREATE TABLE %[1]s_nightly_%04[2]dw%02[3]d (LIKE %[1]s INCLUDING ALL);
+			ALTER TABLE %[1]s ATTACH PARTITION %[1]s_nightly_%04[2]dw%02[3]d FOR VALUES FROM (0, '%[4]s') TO (0, '%[5]s')`,
+			table, year, week, monday.Format(time.DateOnly), monday.AddDate(0, 0, 7).Format(time.DateOnly))
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return err
+		}
+		var columns []string
+		const list = `
+			SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+			WHERE attrelid = $1::text::regclass AND attnum > 3 AND NOT attisdropped`
+		if err := tx.QueryRow(ctx, list, table).Scan(&columns); err != nil {
+			return err
+		}
+		fill := fmt.Sprintf(`
+			INSERT INTO %[1]s (tier, day, scan_id, %[2]s)
+			SELECT 0, s.day, s.id, d.%[3]s
+			FROM scan AS s
+			JOIN filesystem AS f ON f.id = s.filesystem_id
+			JOIN scan AS c ON c.id = f.current_scan_id
+			JOIN LATERAL (SELECT * FROM %[1]s WHERE tier = c.tier AND day = c.day AND scan_id = c.id) AS d ON true
+			WHERE s.tier = 0 AND NOT s.thinned AND s.state = 'complete' AND s.day >= $1::date AND s.day < $1::date + 7`,
+			table, strings.Join(columns, ", "), strings.Join(columns, ", d."))
+		if _, err := tx.Exec(ctx, fill, monday); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	return nil
+}
