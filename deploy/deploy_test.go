@@ -23,7 +23,8 @@ func TestVariables(t *testing.T) {
 	known["FSTALLY_PORT"] = true
 
 	set := variables(t, []string{
-		"Dockerfile", "fstally.service", "fstally-scan@.service", "fstally-worker@.service", "package/fstally.env", "../docker-compose.yml",
+		"Dockerfile", "fstally.service", "fstally-scan@.service", "fstally-worker@.service",
+		"fstally-push@.service", "package/push-example.conf", "package/fstally.env", "../docker-compose.yml",
 	})
 	if len(set) == 0 {
 		t.Fatal("found no variable in the files of deploy")

@@ -22,5 +22,5 @@ find root -type f | while read -r file; do
 	install -m "$mode" "$file" "$target.new"
 	mv -f "$target.new" "$target"
 done
-install -d -m 755 "${DESTDIR:-}/etc/fstally/scan"
+install -d -m 755 "${DESTDIR:-}/etc/fstally/scan" "${DESTDIR:-}/etc/fstally/push"
 [ -n "${DESTDIR:-}" ] || ./postinstall.sh

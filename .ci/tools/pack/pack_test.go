@@ -134,16 +134,20 @@ func testFiles(t *testing.T, content map[string]map[string]packed) {
 		units + "fstally-scan@.service":                              file,
 		units + "fstally-scan@.timer":                                file,
 		units + "fstally-scan@.service.d/10-private-postgres.conf":   file,
+		units + "fstally-push@.service":                              file,
+		units + "fstally-push@.timer":                                file,
 		units + "fstally-worker@.service":                            file,
 		units + "fstally-worker@.service.d/10-private-postgres.conf": file,
 		"/etc/fstally":                                               folder,
 		"/etc/fstally/scan":                                          folder,
+		"/etc/fstally/push":                                          folder,
 		"/etc/fstally/fstally.env":                                   "-rw------- root:root",
 		doc + "README.md":                                            file,
 		doc + "CHANGELOG.md":                                         file,
 		doc + "THIRD-PARTY-LICENSES.txt":                             file,
 		doc + "examples/fstally-server-scans.conf":                   file,
 		doc + "examples/scan.conf":                                   file,
+		doc + "examples/push.conf":                                   file,
 		doc + "docs/decode-result.py":                                file,
 		doc + "docs/openapi.json":                                    file,
 	}
@@ -168,14 +172,13 @@ func testFiles(t *testing.T, content map[string]map[string]packed) {
 		want[licence[format]] = file
 		got := map[string]string{}
 		for name, f := range files {
-			if strings.HasPrefix(f.about, "d") && name != "/etc/fstally" && name != "/etc/fstally/scan" {
+			if strings.HasPrefix(f.about, "d") && !strings.HasPrefix(name, "/etc/fstally") {
 				continue // of the system
 			}
 			got[name] = f.about
 		}
 		if format == "bundle" { // whose install.sh makes the folders
-			delete(want, "/etc/fstally")
-			delete(want, "/etc/fstally/scan")
+			maps.DeleteFunc(want, func(_, about string) bool { return about == folder })
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("files of the %s (-want +got):\n%s", format, diff)
@@ -243,6 +246,7 @@ func testRights(t *testing.T, files map[string]packed) {
 	const scanner = "CAP_DAC_READ_SEARCH"
 	for name, want := range map[string]string{
 		"fstally.service": "", "fstally-scan@.service": scanner, "fstally-worker@.service": scanner,
+		"fstally-push@.service": scanner,
 	} {
 		options, err := unit.DeserializeOptions(bytes.NewReader(files["/usr/lib/systemd/system/"+name].data))
 		if err != nil {
@@ -281,6 +285,7 @@ func testUnits(t *testing.T, files map[string]packed) {
 		step()
 		if got := output(t, "systemd-analyze", "verify", "--man=no", filepath.Join(dir, "fstally.service"),
 			filepath.Join(dir, "fstally-worker@local.service"),
+			filepath.Join(dir, "fstally-push@scratch.service"), filepath.Join(dir, "fstally-push@scratch.timer"),
 			filepath.Join(dir, "fstally-scan@scratch.service"), filepath.Join(dir, "fstally-scan@scratch.timer")); got != "" {
 			t.Errorf("systemd-analyze verify: %s", got)
 		}
