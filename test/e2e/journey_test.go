@@ -57,10 +57,14 @@ func TestJourney(t *testing.T) {
 	if !done {
 		return
 	}
+	t.Run("cancel", func(t *testing.T) { p.on(t, func() { cancelScan(p, program) }) })
+	t.Run("schedule", func(t *testing.T) { p.on(t, func() { setSchedule(p, program) }) })
+	t.Run("settings", func(t *testing.T) { p.on(t, func() { changeSettings(p, program) }) })
 	t.Run("dark", func(t *testing.T) { p.on(t, func() { dark(p, program, rules) }) })
 	t.Run("keyboard", func(t *testing.T) { p.on(t, func() { byKeyboard(p, program) }) })
 	t.Run("narrow", func(t *testing.T) { p.on(t, func() { narrow(p, program) }) })
 	t.Run("no JavaScript", func(t *testing.T) { p.on(t, func() { withoutScripts(p, program) }) })
+	t.Run("suspect", func(t *testing.T) { p.on(t, func() { suspectScan(p, program, root) }) }) // the last that scans
 	t.Run("bad addresses", func(t *testing.T) { p.on(t, func() { badAddresses(p, program, rules) }) })
 	t.Run("no token", func(t *testing.T) { withoutToken(b.open(t, "light"), program, rules) })
 }
@@ -224,6 +228,7 @@ func views(program program) []string {
 		program.site + "/fs/scratch/files", program.site + "/fs/scratch/files?histogram=fine&type=py",
 		program.site + "/", program.site + "/fs/scratch/scans", program.site + "/fs/scratch/types/py",
 		program.site + "/fs/scratch/users", program.site + "/users/0", program.site + "/api",
+		program.site + "/schedules", program.site + "/fs/scratch/schedule", program.site + "/settings", program.site + "/fs/scratch/settings",
 		program.site + "/fs/scratch/history?group_by=fileset", program.site + "/fs/scratch/history?by=inodes",
 	}
 }
@@ -235,7 +240,7 @@ func dark(p *tab, program program, rules axe) {
 	for _, address := range views(program) {
 		p.goTo(address)
 		p.wait("the charts", drawn)
-		rules.check(p)
+		rules.check(p, looks()...)
 	}
 }
 

@@ -22,6 +22,7 @@ func TestKeyboard(t *testing.T) {
 	for _, page := range []string{
 		"overview", "capacity", "files", "history-users", "scans", "scan-complete",
 		"user", "users", "person", "reference", "first-run-scanning", "login",
+		"schedules", "schedule", "settings", "fs-settings", "scan-suspect",
 	} {
 		t.Run(page, func(t *testing.T) {
 			p := b.open(t, "light")
@@ -35,8 +36,9 @@ func TestKeyboard(t *testing.T) {
 func everythingIsReached(p *tab) {
 	p.t.Helper()
 	reachable := eval[int](p, `(() => {
-		const all = [...document.querySelectorAll("a[href], button, select, input, summary")];
-		const free = all.filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== "hidden");
+		const all = [...document.querySelectorAll("a[href], button, select, input, textarea, summary")];
+		const free = all.filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== "hidden" &&
+			(e.type !== "radio" || e.checked)); // the arrows choose among them
 		free.forEach(e => { e.dataset.expected = "1"; });
 		return free.length;
 	})()`)

@@ -163,7 +163,7 @@ func ScanPage(p Scan) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Of.Reason != "" {
+			if p.Of.Reason != "" && p.Of.Reason != string(p.Of.State) {
 				{
 					templ_7745c5c3_ElementWriter := templ_7745c5c3_Buffer
 					templ_7745c5c3_Buffer := templ.GetBuffer()

@@ -27,10 +27,22 @@ func Handler() http.Handler {
 			_, _ = fmt.Fprintf(w, "<p><a href=\"/pages/%[1]s\">%[1]s</a></p>\n", templ.EscapeString(p.Name))
 		}
 	})
+	running := runningScan(usage.Running) // it never gets on
+	live := page.NewLive(running.Frame, running.Of, running.Before, nil)
 	mux.HandleFunc("GET /scans/{id}/progress", func(w http.ResponseWriter, _ *http.Request) {
-		running := runningScan(usage.Running) // it never gets on
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(page.NewLive(running.Frame, running.Of, running.Before, nil))
+		_ = json.NewEncoder(w).Encode(live)
+	})
+	mux.HandleFunc("GET /scans/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		data, err := json.Marshal(live)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "event: progress\ndata: %s\n\n", data)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	})
 	for _, p := range Pages("") {
 		mux.HandleFunc("GET /pages/"+p.Name, func(w http.ResponseWriter, r *http.Request) {
