@@ -65,7 +65,7 @@ func TestMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Ping(t.Context()); err != nil {
+	if err := store.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 	store.Close()

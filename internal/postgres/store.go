@@ -131,14 +131,6 @@ func (s *Store) check(ctx context.Context) error {
 // Close closes all connections; those in use, when they are given back.
 func (s *Store) Close() { s.pool.Close() }
 
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.pool.Ping(ctx); err != nil {
-		return fmt.Errorf("the database does not answer: %w", err)
-	}
-	return nil
-}
-
 // Settle tells the planner what is in the tables that are kept for ever, and lets
 // histories be read from the index alone, as autovacuum would do within minutes:
 // after a flood of imports. Readers and imports go on meanwhile.
