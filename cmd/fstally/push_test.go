@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"fstally/internal/embeddedpg"
 )
 
 // line is a network link to a server that can be made bad.
@@ -276,8 +279,9 @@ func TestPushIsRefused(t *testing.T) {
 	if err := os.MkdirAll(spool, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// Larger than a piece, and than any other body that the site takes.
 	foreign := filepath.Join(spool, "0b6b1bd1-7b0e-4a54-9d3c-0f6f1f4b7c1e.fst")
-	if err := os.WriteFile(foreign, []byte("a,b\n1,2\n"), 0o600); err != nil {
+	if err := os.WriteFile(foreign, bytes.Repeat([]byte("a,b\n"), 3<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := command(t.Context(), t, n.dataDir, n.scan(p.base)...).CombinedOutput()
@@ -322,5 +326,47 @@ func TestPushIsRefused(t *testing.T) {
 	}
 	if out := fstally(t, n.dataDir, append([]string{"push", p.base, result, "--fs", "scratch", "--any-root"}, token...)...); !strings.Contains(out, "suspect") {
 		t.Errorf("with --any-root: %s", out)
+	}
+}
+
+// The database goes while the server imports: the import is made up for, once, though
+// the sender was killed.
+func TestPushWhileTheDatabaseGoes(t *testing.T) {
+	p, n := pushSite(t)
+	url, err := embeddedpg.Running(p.dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context()) //nolint:errcheck // it is lost with the server
+	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE size_histogram IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	sender := command(t.Context(), t, n.dataDir, n.scan(p.base)...)
+	if err := sender.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "held up in its import", func() bool {
+		var waiting bool
+		err := conn.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE NOT granted AND relation = 'size_histogram'::regclass)`).Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting
+	})
+	_ = sender.Process.Kill()
+	_ = sender.Wait()
+	killPostgres(t, p.dataDir)
+	await(t, "imported", func() bool { return p.scan("scratch", 1).State == "complete" })
+	if out := fstally(t, n.dataDir, n.scan(p.base)...); !strings.Contains(out, "stored as scan 1 of") ||
+		!strings.Contains(out, "Scan 2 of") || len(n.waiting()) != 0 {
+		t.Errorf("the next night: %s; waiting: %q", out, n.waiting())
+	}
+	if scans := p.scans("scratch"); len(scans) != 2 {
+		t.Errorf("scans: %+v", scans)
 	}
 }

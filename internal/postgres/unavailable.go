@@ -26,7 +26,8 @@ func unavailable(err error) bool {
 		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "57P")
 	default:
 		return errors.As(err, &connect) || errors.As(err, &network) && !network.Timeout() ||
-			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+			errors.Is(err, pgconn.ErrConnClosed)
 	}
 }
 
