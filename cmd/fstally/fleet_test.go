@@ -61,6 +61,7 @@ func (m *member) gauge(name string) int {
 // random while they scan: every scan is published exactly once, with what is there, and
 // each attempt that was lost is visible; what the survivor used, it gives back.
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	scans := 40
 	if text := os.Getenv(fleetVariable); text != "" {
 		var err error

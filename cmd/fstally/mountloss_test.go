@@ -125,6 +125,7 @@ func (s *lossSite) comesBack(t *testing.T, after string) {
 
 // Whatever becomes of a mount, nothing of it becomes a zero (cases C077, C078).
 func TestMountLoss(t *testing.T) {
+	t.Parallel()
 	s := newLossSite(t)
 	other := tree.Loop(t, "ext4")
 	fill(t, other, "other", 100)

@@ -21,6 +21,7 @@ const outageVariable = "FSTALLY_TEST_OUTAGE"
 // the scan: pages say so, the result waits, and is stored once, equal to that of a scan
 // that nothing disturbed (cases C115, C123).
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	lasting := 3 * time.Second
 	if text := os.Getenv(outageVariable); text != "" {
 		var err error

@@ -83,60 +83,79 @@ func (p *program) children() (n int) {
 // A mount that stops answering costs one process, which only the kernel holds, and
 // the scans of it alone: also after a restart.
 func TestMuteMount(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	giveUp := stall(t)
+	site := newCrashSite(t)
 	for _, op := range []mutefs.Op{mutefs.Readdir, mutefs.Stat, mutefs.Open} {
-		t.Run(string(op), func(t *testing.T) {
-			mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{"1": tree.File{}}, "b": tree.Dir{"1": tree.File{}}})
-			site := newCrashSite(t)
-			fstally(t, site.dataDir, "fs", "add", "mute", mute.Root)
-			p := serve(t, site.dataDir)
-			held, children := p.held(), p.children()
-			path := "b"
-			if op == mutefs.Stat {
-				path = "b/1"
-			}
-			mute.Mute(op, path)
-			p.post("/filesystems/mute/scans")
-			<-mute.Waiting()
-			p.cancel("mute")
-			if n := p.children(); n != children+1 {
-				t.Errorf("%d processes, want the %d from before and one that hangs", n, children)
-			}
-			await(t, "without what the scan held", func() bool { return p.held() == held })
-
-			refused := func() {
-				t.Helper()
-				p.post("/filesystems/mute/scans")
-				await(t, "refused", func() bool { return p.scans("mute")[0].State == "failed" })
-				if reason := p.scans("mute")[0].Reason; !strings.Contains(reason, "hanging in "+mute.Root) {
-					t.Errorf("the reason is %q", reason)
-				}
-			}
-			refused()
-			p.post("/filesystems/scratch/scans")
-			await(t, "scanned", func() bool { return p.scans("scratch")[0].State == "complete" })
-			if n := p.children(); n != children+1 || p.held() != held {
-				t.Errorf("%d processes and %d things held, want %d and %d", n, p.held(), children+1, held)
-			}
-
-			p.stop()
-			p = serve(t, site.dataDir)
-			refused()
-
-			mute.Abort()
-			p.post("/filesystems/mute/scans")
-			await(t, "scanned again", func() bool { return p.scans("mute")[0].State == "complete" })
-		})
+		muteMount(t, site, op)
 	}
+	giveUp()
 }
 
-// A scan that hangs is given up, and names where. A minute is the least that can be set.
-func TestStallFailsTheScan(t *testing.T) {
-	t.Parallel()
+func muteMount(t *testing.T, site crashSite, op mutefs.Op) {
+	t.Helper()
+	mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{"1": tree.File{}}, "b": tree.Dir{"1": tree.File{}}})
+	fs := "mute-" + string(op)
+	fstally(t, site.dataDir, "fs", "add", fs, mute.Root)
+	p := serve(t, site.dataDir)
+	held, children := p.held(), p.children()
+	path := "b"
+	if op == mutefs.Stat {
+		path = "b/1"
+	}
+	mute.Mute(op, path)
+	p.post("/filesystems/" + fs + "/scans")
+	<-mute.Waiting()
+	p.cancel(fs)
+	if n := p.children(); n != children+1 {
+		t.Errorf("%d processes, want the %d from before and one that hangs", n, children)
+	}
+	await(t, "without what the scan held", func() bool { return p.held() == held })
+
+	refused := func() {
+		t.Helper()
+		p.post("/filesystems/" + fs + "/scans")
+		await(t, "refused", func() bool { return p.scans(fs)[0].State == "failed" })
+		if reason := p.scans(fs)[0].Reason; !strings.Contains(reason, "hanging in "+mute.Root) {
+			t.Errorf("the reason is %q", reason)
+		}
+	}
+	refused()
+	p.post("/filesystems/scratch/scans")
+	await(t, "scanned", func() bool { return p.scans("scratch")[0].State == "complete" })
+	if n := p.children(); n != children+1 || p.held() != held {
+		t.Errorf("%d processes and %d things held, want %d and %d", n, p.held(), children+1, held)
+	}
+
+	p.stop()
+	p = serve(t, site.dataDir)
+	refused()
+
+	mute.Abort()
+	p.post("/filesystems/" + fs + "/scans")
+	await(t, "scanned again", func() bool { return p.scans(fs)[0].State == "complete" })
+	p.stop()
+}
+
+// stall begins a scan that hangs; the returned function waits until it is given up,
+// which names where. A minute is the least that can be set.
+func stall(t *testing.T) (givenUp func()) {
+	t.Helper()
 	mute := mutefs.Mount(t, tree.Dir{"a": tree.Dir{}, "b\x1b[31m": tree.Dir{}})
 	mute.Mute(mutefs.Readdir, "b\x1b[31m")
-	code, said := fails(t, filepath.Join(t.TempDir(), "data"), "scan", "--stall-after=1m", mute.Root)
-	if code == exitInterrupted || !strings.Contains(said, `b\x1b[31m (readdir)`) {
-		t.Errorf("exit code %d, it said: %s", code, said)
+	var said bytes.Buffer
+	scan := command(t.Context(), t, filepath.Join(t.TempDir(), "data"), "scan", "--stall-after=1m", mute.Root)
+	scan.Stdout, scan.Stderr = &said, &said
+	if err := scan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		err := scan.Wait()
+		if code := scan.ProcessState.ExitCode(); err == nil || code == exitInterrupted ||
+			!strings.Contains(said.String(), `b\x1b[31m (readdir)`) {
+			t.Errorf("exit code %d, it said: %s", code, said.String())
+		}
 	}
 }
 

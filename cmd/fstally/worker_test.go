@@ -22,6 +22,7 @@ import (
 
 // A worker scans what is bound to it, in a role that can do no more than that.
 func TestWorkerRole(t *testing.T) {
+	t.Parallel()
 	url := postgrestest.New(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
