@@ -29,7 +29,7 @@ type lossSite struct {
 func newLossSite(t *testing.T) *lossSite {
 	t.Helper()
 	tree.NeedRoot(t)
-	dir, err := os.MkdirTemp("", "fstally-loss-") // t.TempDir is closed to others
+	dir, err := os.MkdirTemp("", "fstally-loss-") //nolint:usetesting // that of a test is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func newLossSite(t *testing.T) *lossSite {
 	}, "serve", "--listen", "127.0.0.1:0", s.root)
 	await(t, "scanned first", func() bool { return s.scan("movies", 1).State == "complete" })
 	s.good = 1
-	s.holds(t, "at first")
+	s.still(t, "at first")
 	return s
 }
 
@@ -86,8 +86,8 @@ func (s *lossSite) unmount(t *testing.T) {
 	}
 }
 
-// holds holds that the last good scan is shown and ends the history.
-func (s *lossSite) holds(t *testing.T, when string) {
+// still holds that the last good scan is shown and ends the history.
+func (s *lossSite) still(t *testing.T, when string) {
 	t.Helper()
 	var top struct {
 		Scan  struct{ ID int64 }
@@ -120,7 +120,7 @@ func (s *lossSite) comesBack(t *testing.T, after string) {
 		t.Errorf("back after %s: %+v", after, scan)
 	}
 	s.good = scan.ID
-	s.holds(t, "back after "+after)
+	s.still(t, "back after "+after)
 }
 
 // Whatever becomes of a mount, nothing of it becomes a zero (cases C077, C078).
@@ -183,7 +183,7 @@ func TestMountLoss(t *testing.T) {
 		if scan.State != loss.state || scan.Verdict != loss.verdict || !strings.Contains(scan.Reason, loss.reason) {
 			t.Errorf("%s: %+v, want %s %s because of %q", loss.what, scan, loss.state, loss.verdict, loss.reason)
 		}
-		s.holds(t, loss.what)
+		s.still(t, loss.what)
 		loss.back()
 		s.comesBack(t, loss.what)
 	}

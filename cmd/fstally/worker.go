@@ -87,7 +87,8 @@ func (c workerCmd) bound(ctx context.Context, store *postgres.Store) (names []st
 // allow refuses what is bound to this worker without its consent.
 func (c workerCmd) allow(fs usage.FileSystem) error {
 	if len(c.FS) > 0 && !slices.Contains(c.FS, fs.Name) {
-		return fmt.Errorf("the worker %s was not started for %s: add --fs %s there, or bind it elsewhere", c.Name, fs.Name, fs.Name)
+		return fmt.Errorf("the worker %s was not started for %s: add --fs %s there, or bind it elsewhere",
+			c.Name, fs.Name, fs.Name)
 	}
 	return nil
 }
