@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -18,9 +19,6 @@ import (
 	"fstally/internal/postgres"
 	"fstally/internal/usage"
 )
-
-// readers is how many ask for pages at a time.
-const readers = 2
 
 // retention prints what the store takes, then times all pages without and with a
 // run of retention beside them, which has weeks of nights to drop.
@@ -68,8 +66,10 @@ func (o options) retention(ctx context.Context, weeks int, out, progress io.Writ
 func (o options) compareWithRetention(
 	ctx context.Context, p *program, store *postgres.Store, paths []string, out, progress io.Writer,
 ) error {
-	rounds := func(n int) (times, error) { return load(ctx, p, paths, func(round int) bool { return round < n }) }
-	_, _ = fmt.Fprintf(progress, "Asking for %d pages, %d at a time.\n", len(paths), readers)
+	rounds := func(n int) (map[string]times, error) {
+		return load(ctx, p, paths, func(round int) bool { return round < n })
+	}
+	_, _ = fmt.Fprintf(progress, "Asking for %d pages, one after the other.\n", len(paths))
 	if _, err := rounds(2); err != nil { // warm
 		return err
 	}
@@ -105,45 +105,47 @@ func (o options) compareWithRetention(
 	}
 	_, _ = fmt.Fprintf(out, "Dropped %d partitions of %d scans, %.1f MiB, in %s; postponed %d %s\n", thinned.Partitions,
 		thinned.Scans, float64(thinned.Bytes)/(1<<20), took.Round(time.Millisecond), thinned.Postponed, thinned.Why)
+	return printLoad(out, before, during)
+}
+
+// printLoad compares the times of all pages, and of those that are the slowest anyway.
+func printLoad(out io.Writer, before, during map[string]times) error {
+	slowest := slices.SortedFunc(maps.Keys(before), func(a, b string) int {
+		return cmp.Compare(before[b].of(0.5), before[a].of(0.5))
+	})
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "pages\trequests\tp50\tp99\tmax\t")
-	for i, t := range []times{before, during} {
-		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t\n",
-			[]string{"before", "during"}[i], len(t), ms(t.of(0.5)), ms(t.of(0.99)), ms(t.of(1)))
+	_, _ = fmt.Fprintln(table, "requests\tp50\tp99\trequests during\tp50\tp99\tratio\t \t")
+	line := func(name string, b, d times) {
+		_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%s\t%s\t%.2f\t  %s\n", len(b), ms(b.of(0.5)), ms(b.of(0.99)),
+			len(d), ms(d.of(0.5)), ms(d.of(0.99)), float64(d.of(0.99))/float64(b.of(0.99)), name)
+	}
+	all := func(t map[string]times) times { return slices.Concat(slices.Collect(maps.Values(t))...) }
+	line("all pages", all(before), all(during))
+	for _, path := range slowest[:min(10, len(slowest))] {
+		line(path, before[path], during[path])
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Times in ms; ratio of the 99th percentiles: %.2f, budget %s.\n",
-		float64(during.of(0.99))/float64(before.of(0.99)), budget)
+	_, err := fmt.Fprintf(out, "Times in ms; ratio: of the 99th percentiles, of which the budget is %s.\n", budget)
 	return err
 }
 
-// load asks for the paths round by round, several at a time, as long as more says so
-// before each request.
-func load(ctx context.Context, p *program, paths []string, more func(round int) bool) (times, error) {
+// load asks for the paths round by round, as long as more says so before each request.
+func load(
+	ctx context.Context, p *program, paths []string, more func(round int) bool,
+) (map[string]times, error) {
 	header := http.Header{"Accept-Encoding": {"gzip"}}
-	var mu sync.Mutex
-	var all times
-	var failed error
-	var group sync.WaitGroup
-	for r := range readers {
-		group.Go(func() {
-			for i := r; more(i / len(paths)); i += readers {
-				began := time.Now()
-				_, err := p.get(ctx, paths[i%len(paths)], header)
-				took := time.Since(began)
-				mu.Lock()
-				all, failed = append(all, took), errors.Join(failed, err)
-				mu.Unlock()
-				if err != nil {
-					return
-				}
-			}
-		})
+	took := make(map[string]times)
+	for i := 0; more(i / len(paths)); i++ {
+		path := paths[i%len(paths)]
+		began := time.Now()
+		if _, err := p.get(ctx, path, header); err != nil {
+			return nil, err
+		}
+		took[path] = append(took[path], time.Since(began))
 	}
-	group.Wait()
-	return all, failed
+	return took, nil
 }
 
 // detailTables are those that retention thins out.
@@ -169,9 +171,9 @@ func printSizes(ctx context.Context, conn *pgx.Conn, out io.Writer) error {
 			of = detailed
 		}
 		var rows, bytes int64
-		sql := fmt.Sprintf(`SELECT (SELECT count(*) FROM %[1]s),
-			(SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('%[1]s') WHERE isleaf)`,
-			pgx.Identifier{name}.Sanitize())
+		sql := fmt.Sprintf(`SELECT (SELECT count(*) FROM %[1]s), pg_total_relation_size('%[1]s') +
+			(SELECT COALESCE(sum(pg_total_relation_size(inhrelid)), 0)::bigint
+			FROM pg_inherits WHERE inhparent = '%[1]s'::regclass)`, name)
 		if err := conn.QueryRow(ctx, sql).Scan(&rows, &bytes); err != nil {
 			return fmt.Errorf("size of %s: %w", name, err)
 		}
