@@ -96,6 +96,10 @@ func (a *app) fillDemo(ctx context.Context, d *database, o demo.Options) error {
 	if err != nil {
 		return fmt.Errorf("fill the demo, of which a part is now in %s and of no use: %w", a.cli.DataDir, err)
 	}
+	// It has no new nights: what is old in it stays what it is made of.
+	if err := store.SetRetention(ctx, usage.Retention{}); err != nil {
+		return err
+	}
 	if err := store.Settle(ctx); err != nil {
 		return err
 	}
