@@ -39,8 +39,18 @@ func (o options) retention(ctx context.Context, weeks int, out, progress io.Writ
 		}
 		defer conn.Close(ctx) //nolint:errcheck // nothing is open on it
 
+		if err := store.SetRetention(ctx, postgres.DefaultRetention()); err != nil {
+			return err
+		}
+		if _, err := store.ThinOut(ctx, time.Now()); err != nil { // of a run before that was broken off
+			return err
+		}
 		if err := printSizes(ctx, conn, out); err != nil {
 			return err
+		}
+		_, _ = fmt.Fprintln(progress, "Spreading scans over file systems.")
+		if err := spread(ctx, conn); err != nil {
+			return fmt.Errorf("spread scans over file systems: %w", err)
 		}
 		_, _ = fmt.Fprintf(progress, "Filling %d weeks of nights.\n", weeks)
 		if err := store.SetRetention(ctx, usage.Retention{}); err != nil { // not while they are filled
@@ -246,6 +256,74 @@ func fillWeek(ctx context.Context, tx pgx.Tx, monday time.Time) error {
 			table, strings.Join(columns, ", "), strings.Join(columns, ", d."))
 		if _, err := tx.Exec(ctx, fill, monday); err != nil {
 			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// yearsEach is how long the history of one file system is, as in the demo that pages
+// have their budget on.
+const yearsEach = 3
+
+// spread gives all scans that are older than that to file systems of their own, each
+// of which shows the last scan of its time that still has details.
+func spread(ctx context.Context, conn *pgx.Conn) error {
+	const systems = `
+		SELECT filesystem_id, current_date - min(day) FROM scan
+		WHERE published_at IS NOT NULL GROUP BY filesystem_id ORDER BY filesystem_id`
+	rows, err := conn.Query(ctx, systems)
+	if err != nil {
+		return err
+	}
+	type system struct{ ID, Days int }
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[system])
+	if err != nil {
+		return err
+	}
+	moved := false
+	for _, fs := range list {
+		for years := yearsEach; fs.Days > years*366; years += yearsEach {
+			moved = true
+			if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return split(ctx, tx, fs.ID, years) }); err != nil {
+				return err
+			}
+		}
+	}
+	if moved {
+		_, err = conn.Exec(ctx, `VACUUM (ANALYZE) marginal, scan`)
+	}
+	return err
+}
+
+// split moves the scans of a file system that are between years and years+yearsEach
+// old.
+func split(ctx context.Context, tx pgx.Tx, fileSystem, years int) error {
+	const add = `
+		INSERT INTO filesystem (name, root, size_classes, demo)
+		SELECT format('%s-%s', name, $2::integer), root || convert_to('-' || $2::integer, 'UTF8'), size_classes, true
+		FROM filesystem WHERE id = $1
+		RETURNING id`
+	var added int
+	if err := tx.QueryRow(ctx, add, fileSystem, years).Scan(&added); err != nil {
+		return err
+	}
+	moves := []string{`
+		UPDATE scan SET filesystem_id = $1
+		WHERE filesystem_id = $2 AND day <= current_date - $3 * interval '1 year'
+			AND day > current_date - ($3 + $4) * interval '1 year'`, `
+		UPDATE marginal AS m SET filesystem_id = $1 FROM scan AS s WHERE s.filesystem_id = $1 AND m.scan_id = s.id`, `
+		UPDATE filesystem SET current_scan_id = (
+			SELECT id FROM scan
+			WHERE filesystem_id = $1 AND published_at IS NOT NULL AND NOT thinned
+			ORDER BY started_at DESC LIMIT 1)
+		WHERE id = $1`}
+	for i, sql := range moves {
+		args := []any{added}
+		if i == 0 {
+			args = append(args, fileSystem, years, yearsEach)
+		}
+		if _, err := tx.Exec(ctx, sql, args...); err != nil {
+			return err
 		}
 	}
 	return nil
