@@ -51,9 +51,6 @@ func partitionOf(t Tier, day time.Time) partition {
 	}
 }
 
-// partitionLock is the key of the advisory lock under which partitions are made.
-const partitionLock = 0x667374616c6c7901 // "fstally", 1
-
 // ensurePartitions makes the partitions of the tiers from least on for the day
 // where they are missing: which tier the scan gets is known only under the lock
 // of the import.

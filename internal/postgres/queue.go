@@ -124,9 +124,6 @@ func (s *Store) QueueDepth(ctx context.Context) (queued, running int64, err erro
 	return queued, running, nil
 }
 
-// queueLock is the key of the advisory lock under which River's tables are made.
-const queueLock = 0x667374616c6c7902 // "fstally", 2
-
 // migrateQueue brings River's tables to the version of its library: each step is one
 // transaction with its record, and several callers take turns.
 func migrateQueue(ctx context.Context, url string, log *slog.Logger) error {

@@ -10,17 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Keys of advisory locks.
-const (
-	// thinningLock is held by who runs ThinOut.
-	thinningLock = 0x667374616c6c7902 // "fstally", 2
-	// droppingLock is held by who makes tables disappear, and shared by backups,
-	// which list the tables first and read them for hours.
-	droppingLock = 0x667374616c6c7903
-	// partitionLocks is the first half of the keys of single partitions; see lockKey.
-	partitionLocks = 0x66737470 // "fstp"
-)
-
 // lockKey is the second half of the key of the lock on a partition. Imports share
 // it while they write into the partition; who drops the partition holds it alone.
 // Neither ever waits for it.
