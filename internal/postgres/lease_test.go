@@ -161,6 +161,17 @@ func TestInterrupt(t *testing.T) {
 	if scan, ok, err := f.ClaimScan(t.Context(), "e", ""); ok || err != nil {
 		t.Errorf("after the last attempt there is %+v, %v", scan, err)
 	}
+	attempts, err := f.Attempts(t.Context(), everything, second)
+	var ids []int64
+	for _, a := range attempts {
+		ids = append(ids, a.ID)
+	}
+	if diff := cmp.Diff([]int64{scan.ID, second.ID, third.ID}, ids); diff != "" || err != nil {
+		t.Errorf("attempts: %v %s", err, diff)
+	}
+	if _, err := f.Attempts(t.Context(), usage.Scope{}, second); !errors.Is(err, usage.ErrNotFound) {
+		t.Errorf("attempts outside the scope: %v", err)
+	}
 
 	// What somebody asked the end of is not tried again.
 	cancelled := f.claim("f")

@@ -140,6 +140,28 @@ func (s *Store) Scans(
 	return scans, nil
 }
 
+// Attempts returns all attempts at the occurrence of a scan, itself among them, by
+// attempt; none where it has no occurrence.
+func (s *Store) Attempts(ctx context.Context, scope usage.Scope, scan usage.Scan) ([]usage.Scan, error) {
+	var attempts []usage.Scan
+	err := s.read(ctx, func(tx pgx.Tx) error {
+		if !scope.Sees(scan.FileSystemID) {
+			return usage.ErrNotFound
+		}
+		found, err := all(ctx, tx, readScan, selectScan+`
+			WHERE s.filesystem_id = $1 AND s.occurrence = $2
+			ORDER BY s.attempt`, scan.FileSystemID, zeronull.Timestamptz(scan.Occurrence))
+		for _, f := range found {
+			attempts = append(attempts, f.Scan)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("attempts at the occurrence of scan %d: %w", scan.ID, err)
+	}
+	return attempts, nil
+}
+
 // Neighbours returns the published scans that started before and after the
 // scan, 0 where there is none.
 func (s *Store) Neighbours(ctx context.Context, scope usage.Scope, scan usage.Scan) (previous, next int64, err error) {

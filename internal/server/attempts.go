@@ -3,29 +3,24 @@ package server
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"fstally/internal/usage"
 	"fstally/web/component"
 )
 
-// attemptWindow is how far from each other, in ids and rows, attempts at one occurrence
-// are looked for. The next attempt is queued with the end of the one before.
-const attemptWindow = 24
-
-// attempts returns the other attempts at the occurrence of a scan, oldest first: those
-// that are found near it. A first attempt that went well has none.
+// attempts returns the other attempts at the occurrence of a scan, oldest first. A first
+// attempt that went well has none.
 func (s *site) attempts(ctx context.Context, of usage.Scan) ([]usage.Scan, error) {
 	if of.Occurrence.IsZero() || of.Attempt <= 1 && of.State != usage.Interrupted {
 		return nil, nil
 	}
-	near, err := s.Reader.Scans(ctx, Scope(ctx), of.FileSystemID, attemptWindow, of.ID+attemptWindow/2)
+	all, err := s.Reader.Attempts(ctx, Scope(ctx), of)
 	if err != nil {
 		return nil, fmt.Errorf("attempts at the occurrence of scan %d: %w", of.ID, err)
 	}
 	var others []usage.Scan
-	for _, other := range slices.Backward(near) {
-		if other.ID != of.ID && other.Occurrence.Equal(of.Occurrence) {
+	for _, other := range all {
+		if other.ID != of.ID {
 			others = append(others, s.zoned(other))
 		}
 	}

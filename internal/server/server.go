@@ -25,6 +25,7 @@ type Reader interface {
 	Scans(ctx context.Context, scope usage.Scope, fileSystemID int64, limit int, beforeID int64) ([]usage.Scan, error)
 	Scan(ctx context.Context, scope usage.Scope, id int64) (usage.Scan, error)
 	Neighbours(ctx context.Context, scope usage.Scope, scan usage.Scan) (previous, next int64, err error)
+	Attempts(ctx context.Context, scope usage.Scope, scan usage.Scan) ([]usage.Scan, error)
 	ScanBefore(ctx context.Context, scope usage.Scope, fileSystemID int64, t time.Time) (usage.Scan, error)
 	Schedules(ctx context.Context, scope usage.Scope) ([]usage.Schedule, error)
 	Retention(ctx context.Context) (usage.Retention, error)

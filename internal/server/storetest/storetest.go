@@ -123,6 +123,18 @@ func (s *Store) Neighbours(_ context.Context, scope usage.Scope, of usage.Scan) 
 	return previous, next, s.Err
 }
 
+// Attempts finds those at the occurrence of a scan.
+func (s *Store) Attempts(_ context.Context, scope usage.Scope, of usage.Scan) ([]usage.Scan, error) {
+	var out []usage.Scan
+	for _, scan := range s.AllScans {
+		if scan.FileSystemID == of.FileSystemID && scope.Sees(scan.FileSystemID) &&
+			!of.Occurrence.IsZero() && scan.Occurrence.Equal(of.Occurrence) {
+			out = append(out, scan)
+		}
+	}
+	return out, s.Err
+}
+
 // ScanBefore finds the latest published scan that started at or before t.
 func (s *Store) ScanBefore(_ context.Context, scope usage.Scope, fsID int64, t time.Time) (usage.Scan, error) {
 	for _, scan := range slices.Backward(s.published(scope, fsID)) {
