@@ -47,15 +47,8 @@ func (c retentionCmd) Run(ctx context.Context, a *app) error {
 			{"every scan", kept.NightlyDays}, {"the first scan of a week", kept.WeeklyDays},
 			{"the first scan of a month", kept.MonthlyDays},
 		} {
-			_, _ = fmt.Fprintf(w, "%s\t%s\n", row.what, describeDays(row.days))
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", row.what, usage.FormatKept(row.days))
 		}
 		return w.Flush()
 	})
-}
-
-func describeDays(days int) string {
-	if days == 0 {
-		return "for ever"
-	}
-	return fmt.Sprintf("%d days", days)
 }

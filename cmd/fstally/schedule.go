@@ -30,9 +30,6 @@ const occurrencesShown = 5
 // the night is run until noon.
 const defaultCatchUp = 12 * time.Hour
 
-// maxCatchUp is a year: more was not forgotten, but not meant.
-const maxCatchUp = 366 * 24 * time.Hour
-
 type scheduleListCmd struct{}
 
 // Run lists the schedules.
@@ -91,9 +88,9 @@ func (c scheduleSetCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if c.CatchUp != nil && (*c.CatchUp < 0 || *c.CatchUp > maxCatchUp || *c.CatchUp%time.Hour != 0) {
+	if c.CatchUp != nil && (*c.CatchUp < 0 || *c.CatchUp > schedule.MaxCatchUp || *c.CatchUp%time.Hour != 0) {
 		return usageError{fmt.Errorf("--catch-up %s: give whole hours, such as 12h, at most %dh",
-			*c.CatchUp, maxCatchUp/time.Hour)}
+			*c.CatchUp, schedule.MaxCatchUp/time.Hour)}
 	}
 	if c.Zone != "" {
 		if _, err := schedule.Zone(c.Zone); err != nil {

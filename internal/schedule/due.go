@@ -15,6 +15,9 @@ type Schedule struct {
 	CatchUp time.Duration
 }
 
+// MaxCatchUp is the longest CatchUp that may be set: a year. More was not forgotten.
+const MaxCatchUp = 365 * 24 * time.Hour
+
 // missedLimit bounds how many missed occurrences are counted.
 const missedLimit = 10_000
 

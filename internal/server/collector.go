@@ -128,13 +128,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		s.failed(ctx, err)
 	} else {
 		s.ofSite(ctx)
-		schedules, err := c.site.Reader.Schedules(ctx, usage.Everything())
+		of, err := c.site.schedulesOf(ctx, usage.Everything())
 		if err != nil {
 			s.failed(ctx, err)
-		}
-		of := make(map[int64]usage.Schedule, len(schedules))
-		for _, plan := range schedules {
-			of[plan.FileSystemID] = plan
 		}
 		for _, fs := range systems {
 			if plan, ok := of[fs.ID]; ok {

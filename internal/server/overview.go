@@ -29,7 +29,7 @@ func (s *site) overview(r *http.Request, all []usage.FileSystem) (answer, error)
 	model := page.Overview{Frame: s.frame(r, "Overview")}
 	model.FileSystems, model.By, model.Section = all, usage.Allocated, component.Overview
 	model.Systems = make([]page.System, len(all))
-	schedules, err := s.schedulesOf(r.Context())
+	schedules, err := s.schedulesOf(r.Context(), Scope(r.Context()))
 	if err != nil {
 		return answer{}, err
 	}

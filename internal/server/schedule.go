@@ -15,7 +15,7 @@ import (
 )
 
 // maxCatchUp is the longest time, in hours, for which a missed scan is made up for.
-const maxCatchUp = 8760
+const maxCatchUp = int(schedule.MaxCatchUp / time.Hour)
 
 // schedule is the page of the schedule of a file system: as it is stored or, with
 // parameters, as it would be.
@@ -84,7 +84,7 @@ func (s *site) scheduleModel(r *http.Request) (model page.Schedule, stored *usag
 		return model, nil, err
 	}
 	model.Section, model.Path = component.Schedules, component.SchedulePath(model.FileSystem.Name)
-	of, err := s.schedulesOf(ctx)
+	of, err := s.schedulesOf(ctx, Scope(ctx))
 	if err != nil {
 		return model, nil, err
 	}

@@ -30,7 +30,7 @@ func (s *site) schedules(r *http.Request) (answer, error) {
 			model.Saved = fs.Name
 		}
 	}
-	of, err := s.schedulesOf(ctx)
+	of, err := s.schedulesOf(ctx, Scope(ctx))
 	if err != nil {
 		return answer{}, err
 	}
@@ -53,8 +53,8 @@ func (s *site) schedules(r *http.Request) (answer, error) {
 }
 
 // schedulesOf returns the schedules by the ids of their file systems.
-func (s *site) schedulesOf(ctx context.Context) (map[int64]usage.Schedule, error) {
-	list, err := s.Reader.Schedules(ctx, Scope(ctx))
+func (s *site) schedulesOf(ctx context.Context, scope usage.Scope) (map[int64]usage.Schedule, error) {
+	list, err := s.Reader.Schedules(ctx, scope)
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}

@@ -43,13 +43,14 @@ func (r Retention) Validate() error {
 		if shorter := tiers[i-1]; shorter.days == 0 || shorter.days > t.days {
 			return &SettingError{t.setting, fmt.Errorf(
 				"details of %s scans cannot be kept longer than those of %s ones (%s and %s)",
-				shorter.name, t.name, daysWords(shorter.days), daysWords(t.days))}
+				shorter.name, t.name, FormatKept(shorter.days), FormatKept(t.days))}
 		}
 	}
 	return nil
 }
 
-func daysWords(days int) string {
+// FormatKept says for how many days something is kept; 0 is for ever.
+func FormatKept(days int) string {
 	if days == 0 {
 		return "for ever"
 	}
