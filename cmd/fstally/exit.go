@@ -90,7 +90,7 @@ func exitCode(err error) int {
 		return exitRoot
 	case errors.Is(err, embeddedpg.ErrInUse), errors.Is(err, embeddedpg.ErrStarting):
 		return exitInUse
-	case isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged),
+	case result.Unusable(err),
 		isAny(err, postgres.ErrForeignBackup, postgres.ErrNewerBackup, postgres.ErrCutBackup, postgres.ErrDamagedBackup),
 		errors.As(err, new(*push.RefusedError)), errors.As(err, new(otherRootError)):
 		return exitResult

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,38 +45,21 @@ func (s *Supervisor) SpoolSize() (files int, bytes int64, err error) {
 	return files, bytes, nil
 }
 
-// importResult imports the result of a scan and removes the file when it is in the
-// store, or nobody wants it any more. While the database is away or full it tries again.
-// What the store refuses is kept beside, for a look.
+// importResult imports the result of a scan, for as long as that takes, or GiveUp allows.
 func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.Scan) error {
-	r, err := result.ReadFile(path)
-	if isAny(err, result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged) {
-		return s.refuse(path, err)
-	}
+	req, err := s.readResult(path, scan)
 	if err != nil {
 		return err
-	}
-	req := postgres.ImportRequest{
-		FileSystemID: scan.FileSystemID, ScanID: scan.ID, Owner: s.Owner, Meta: &r.Meta, Summary: r.Summary(),
 	}
 	var complained time.Time
 	wait, began := retryFirst, time.Now()
 	for {
-		_, err = s.Store.Import(ctx, req)
+		settled, err := s.tryImport(ctx, path, req)
 		switch {
-		case err == nil, errors.Is(err, postgres.ErrImported):
-			s.removeSpooled(ctx, path)
-			return nil
-		case errors.Is(context.Cause(ctx), errCancelled):
-			s.removeSpooled(ctx, path)
-			return errCancelled
-		case unwanted(err):
-			s.removeSpooled(ctx, path)
+		case settled:
 			return err
-		case ctx.Err() != nil, postgres.Passing(err) && s.GiveUp > 0 && time.Since(began) > s.GiveUp:
+		case ctx.Err() != nil, s.GiveUp > 0 && time.Since(began) > s.GiveUp:
 			return fmt.Errorf("the result is kept in %s and is imported at the next start: %w", path, err)
-		case !postgres.Passing(err):
-			return s.refuse(path, err)
 		}
 		if time.Since(complained) > complainEvery {
 			complained = time.Now()
@@ -92,18 +74,51 @@ func (s *Supervisor) importResult(ctx context.Context, path string, scan usage.S
 	}
 }
 
-// unwanted reports that the store has no use for the result, now or ever.
-func unwanted(err error) bool {
-	return isAny(err, usage.ErrNotFound, postgres.ErrLeaseLost, postgres.ErrEnded)
+func (s *Supervisor) readResult(path string, scan usage.Scan) (postgres.ImportRequest, error) {
+	r, err := result.ReadFile(path)
+	if result.Unusable(err) {
+		err = s.refuse(path, err)
+	}
+	if err != nil {
+		return postgres.ImportRequest{}, err
+	}
+	return postgres.ImportRequest{
+		FileSystemID: scan.FileSystemID, ScanID: scan.ID, Owner: s.Owner, Meta: &r.Meta, Summary: r.Summary(),
+	}, nil
 }
 
-func isAny(err error, targets ...error) bool {
-	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+// tryImport imports a result once. It is settled when the result is in the store, nobody
+// wants it any more, or the store refuses it, which puts it aside for a look: else it
+// stays where it is.
+func (s *Supervisor) tryImport(ctx context.Context, path string, req postgres.ImportRequest) (settled bool, err error) {
+	_, err = s.Store.Import(ctx, req)
+	switch {
+	case err == nil, errors.Is(err, postgres.ErrImported):
+		s.removeSpooled(ctx, path)
+		return true, nil
+	case errors.Is(context.Cause(ctx), errCancelled):
+		s.removeSpooled(ctx, path)
+		return true, errCancelled
+	case unwanted(err):
+		s.removeSpooled(ctx, path)
+		return true, err
+	case ctx.Err() != nil, postgres.Passing(err):
+		return false, err
+	}
+	return true, s.refuse(path, err)
 }
+
+// unwanted reports that the store has no use for the result, now or ever.
+func unwanted(err error) bool {
+	return errors.Is(err, usage.ErrNotFound) || errors.Is(err, postgres.ErrLeaseLost) || errors.Is(err, postgres.ErrEnded)
+}
+
+// refused is the suffix of results that were put aside.
+const refused = ".refused"
 
 // refuse puts a result aside that the store does not take.
 func (s *Supervisor) refuse(path string, reason error) error {
-	aside := path + ".refused"
+	aside := path + refused
 	if err := os.Rename(path, aside); err != nil {
 		return errors.Join(reason, err)
 	}
@@ -117,7 +132,8 @@ func (s *Supervisor) removeSpooled(ctx context.Context, path string) {
 }
 
 // importSpooled imports results that were complete when an earlier process went away,
-// and removes those that were not.
+// and removes those that were not. Each is tried once: what cannot be imported now stays
+// for the next time.
 func (s *Supervisor) importSpooled(ctx context.Context) {
 	entries, err := os.ReadDir(s.Spool)
 	if err != nil {
@@ -126,7 +142,7 @@ func (s *Supervisor) importSpooled(ctx context.Context) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(s.Spool, entry.Name())
-		if strings.HasSuffix(path, ".refused") {
+		if strings.HasSuffix(path, refused) {
 			continue
 		}
 		var id int64
@@ -134,22 +150,32 @@ func (s *Supervisor) importSpooled(ctx context.Context) {
 			s.discard(ctx, path, entry)
 			continue
 		}
-		scan, err := s.Store.Scan(ctx, usage.Everything(), id)
-		switch {
-		case errors.Is(err, usage.ErrNotFound): // with its file system
-			s.removeSpooled(ctx, path)
-			continue
-		case err == nil && !scan.State.Ended(): // its owner lives, and imports it itself
-			continue
-		case err == nil:
-			err = s.importResult(ctx, path, scan)
-		}
-		if err != nil {
+		settled, err := s.importLeft(ctx, path, id)
+		if err != nil && (settled || time.Since(s.complained) > complainEvery) {
+			s.complained = time.Now()
 			s.Logger.WarnContext(ctx, "import a result that an earlier process left", "scan", id, "err", err)
-			continue
 		}
+	}
+}
+
+// importLeft imports the result of a scan that has ended without it.
+func (s *Supervisor) importLeft(ctx context.Context, path string, id int64) (settled bool, err error) {
+	scan, err := s.Store.Scan(ctx, usage.Everything(), id)
+	switch {
+	case errors.Is(err, usage.ErrNotFound): // with its file system
+		s.removeSpooled(ctx, path)
+		return true, nil
+	case err != nil, !scan.State.Ended(): // the owner of one that runs lives, and imports it itself
+		return false, err
+	}
+	req, err := s.readResult(path, scan)
+	if err != nil {
+		return result.Unusable(err), err
+	}
+	if settled, err = s.tryImport(ctx, path, req); settled && err == nil {
 		s.Logger.InfoContext(ctx, "imported a result that an earlier process left", "scan", id)
 	}
+	return settled, err
 }
 
 // discard removes the beginning of a result that its scanner did not finish.

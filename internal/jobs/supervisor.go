@@ -39,8 +39,9 @@ type Supervisor struct {
 	// 0 for as long as Run does. After that it waits in the spool folder.
 	GiveUp time.Duration
 
-	answered answered
-	working  atomic.Bool // the queue
+	answered   answered
+	complained time.Time   // of a result that an earlier process left
+	working    atomic.Bool // the queue is worked
 }
 
 // How long to wait, and how often to look.

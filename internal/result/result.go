@@ -25,6 +25,12 @@ var (
 	ErrDamaged = errors.New("the result is damaged: copy it again, or scan again")
 )
 
+// Unusable reports an error that says what is wrong with a file, and not only that it
+// could not be read.
+func Unusable(err error) bool {
+	return errors.Is(err, ErrForeign) || errors.Is(err, ErrNewer) || errors.Is(err, ErrCut) || errors.Is(err, ErrDamaged)
+}
+
 // magic is the first line of the file, in plain text, and names the version.
 const (
 	magic   = "fstally result "

@@ -124,7 +124,7 @@ func (f *Folder) importOne(ctx context.Context, id string) error {
 		return err
 	}
 	f.Logger.InfoContext(ctx, "imported an uploaded result", "result", id, "scan", scan.ID,
-		"filesystem", scan.FileSystemID)
+		"filesystem_id", scan.FileSystemID)
 	return f.forget(id)
 }
 
@@ -148,10 +148,8 @@ func (f *Folder) load(file *os.File, u *Upload) (*result.Result, error) {
 		return nil, &refusal{resend: true, reason: fmt.Sprintf(
 			"what arrived is not what was announced: its SHA-256 is %s instead of %s: send it again", sum, u.SHA256)}
 	}
-	for _, kind := range []error{result.ErrForeign, result.ErrNewer, result.ErrCut, result.ErrDamaged} {
-		if errors.Is(wrong, kind) {
-			return nil, &refusal{reason: wrong.Error()}
-		}
+	if result.Unusable(wrong) {
+		return nil, &refusal{reason: wrong.Error()}
 	}
 	if wrong != nil {
 		return nil, fmt.Errorf("read the upload: %w", wrong)
@@ -204,7 +202,7 @@ func CheckRoot(fileSystem *usage.FileSystem, meta *usage.Meta) error {
 // refuse keeps the reason for the sender, and nothing else.
 func (f *Folder) refuse(ctx context.Context, u *Upload, r *refusal) error {
 	f.Logger.WarnContext(ctx, "an uploaded result is refused", "result", u.ID,
-		"filesystem", u.FileSystemID, "reason", r.reason)
+		"filesystem_id", u.FileSystemID, "reason", r.reason)
 	if err := f.write(record{Announcement: u.Announcement, Reason: r.reason, Resend: r.resend}); err != nil {
 		return err
 	}
@@ -298,7 +296,7 @@ func (f *Folder) removeIfOld(ctx context.Context, id string) error {
 	if err != nil || u.State == Importing || time.Now().Before(u.Expires) {
 		return err
 	}
-	f.Logger.WarnContext(ctx, "removed an upload that did not go on", "result", id, "filesystem", u.FileSystemID,
+	f.Logger.WarnContext(ctx, "removed an upload that did not go on", "result", id, "filesystem_id", u.FileSystemID,
 		"bytes", u.Offset, "of", u.Size)
 	err = f.Remove(id)
 	if errors.Is(err, ErrBusy) || errors.Is(err, usage.ErrNotFound) {
