@@ -100,6 +100,9 @@ func (s *Shard) addLink(dir *usage.Dir, e *usage.Entry) {
 	}
 }
 
+// Leave says that no entry of dir or of what is below it will come any more.
+func (s *Shard) Leave(*usage.Dir) {}
+
 // absorb adds the links and directories of t to s; t must not be used again.
 func (s *Shard) absorb(t *Shard) {
 	s.totals.merge(&t.totals)

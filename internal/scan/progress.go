@@ -56,6 +56,8 @@ func (s meteredSink) Add(dir *usage.Dir, entries []usage.Entry) {
 	s.next.Add(dir, entries)
 }
 
+func (s meteredSink) Leave(dir *usage.Dir) { s.next.Leave(dir) }
+
 func (m *meter) progress() usage.Progress {
 	p := m.base
 	p.Entries = m.entries.Load()

@@ -15,6 +15,7 @@ import (
 type discard struct{}
 
 func (discard) Add(*usage.Dir, []usage.Entry) {}
+func (discard) Leave(*usage.Dir)              {}
 
 // BenchmarkWalk walks 200 directories of 50 files, cached.
 func BenchmarkWalk(b *testing.B) {

@@ -48,6 +48,8 @@ type sink struct {
 	busy sync.Mutex
 }
 
+func (s *sink) Leave(*usage.Dir) {}
+
 func (s *sink) Add(dir *usage.Dir, entries []usage.Entry) {
 	if !s.busy.TryLock() {
 		s.t.Error("a sink is called concurrently")

@@ -234,6 +234,7 @@ func TestPanicEndsTheWalk(t *testing.T) {
 type panickingSink struct{}
 
 func (panickingSink) Add(*usage.Dir, []usage.Entry) { panic("boom") }
+func (panickingSink) Leave(*usage.Dir)              {}
 
 func TestPanicOfASink(t *testing.T) {
 	o := faulty(t, nil)

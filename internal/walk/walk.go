@@ -64,6 +64,10 @@ type Sink interface {
 	// Add takes entries of dir, nil for the own entry of the root. The slice and the
 	// names in it are valid until Add returns; the Dirs stay valid.
 	Add(dir *usage.Dir, entries []usage.Entry)
+	// Leave says that nothing of dir, nor of what is below it, will be added to any
+	// sink any more. Engines that cannot tell never call it; others do for every
+	// directory that was read or tried, children before their parent.
+	Leave(dir *usage.Dir)
 }
 
 // Report is what a walk met beside entries.
