@@ -8,7 +8,8 @@ SHELL := /bin/bash
 # What `make run` scans. The user's own files are a safe and interesting start.
 ROOT ?= $(HOME)
 export ROOT
-# More arguments for `fstally serve` or `fstally demo`, see their --help.
+# More arguments: for `fstally serve` or `fstally demo`, see their --help; for
+# `make bench`, those of test/bench/scan, such as ARGS='-scale 0.1 -dir /var/tmp/trees'.
 ARGS ?=
 # Which benchmarks `make bench` runs, as a pattern for `go test -bench`.
 BENCH ?= .
@@ -68,9 +69,10 @@ fuzz: ## run each fuzz target for a few seconds (FUZZTIME=10s)
 	@.ci/fuzz
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=pattern) and test/bench/run if it is there
+bench: ## time scans beside other tools (ARGS), Go code (BENCH=pattern) and pages
+	test/bench/scan/run $(ARGS)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./internal/...
-	@if [ -x test/bench/run ]; then test/bench/run; fi
+	test/bench/run
 
 .PHONY: generate
 generate: web/node_modules/.package-lock.json ## write the committed generated files anew; needs Node
