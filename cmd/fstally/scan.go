@@ -29,7 +29,7 @@ type scanCmd struct {
 
 	Name       string   `placeholder:"NAME" help:"Name of the file system, when the scan is stored and it has none yet. Default: made from PATH."`
 	Part       []string `placeholder:"DIR" sep:"none" help:"With --out: scan only this directory below PATH; repeat for more. Results of different parts merge on import."`
-	Engine     string   `enum:"auto,openat,fastwalk" default:"auto" help:"How the tree is walked: ${enum}. All give the same result."`
+	Engine     string   `enum:"auto,linux,fastwalk" default:"auto" help:"How the tree is walked: ${enum}. All give the same result."`
 	Categories string   `type:"existingfile" placeholder:"FILE" help:"Categories of file types that override the built-in ones."`
 	settings
 
@@ -65,19 +65,25 @@ func (c scanCmd) options(fs usage.FileSystem, progress func(usage.Progress)) (o 
 			return scan.Options{}, err
 		}
 	}
+	engine, err := c.engine()
+	if err != nil {
+		return scan.Options{}, err
+	}
 	return scan.Options{
 		Path: c.Path, Parts: c.Part, Walkers: fs.Walkers, OpsLimit: fs.OpsLimit,
 		SizeClasses: fs.SizeClasses, Filesets: fs.Filesets, StallAfter: fs.StallAfter,
-		Categories: categories, Engine: c.engine(), Version: version, Progress: progress,
+		Categories: categories, Engine: engine, Version: version, Progress: progress,
 	}, nil
 }
 
 // engine returns the one that is asked for.
-func (c scanCmd) engine() walk.Engine {
-	if c.Engine == "fastwalk" {
-		return walk.Fastwalk{}
+func (c scanCmd) engine() (walk.Engine, error) {
+	for _, engine := range walk.Engines() {
+		if c.Engine == "auto" || c.Engine == engine.Name() {
+			return engine, nil
+		}
 	}
-	return walk.Openat{}
+	return nil, fmt.Errorf("engine %q is not for this operating system: leave --engine out", c.Engine)
 }
 
 // scan runs the scan in this process, and then use with the result, within the limits.

@@ -83,7 +83,7 @@ type ScanBody struct {
 	Published       *time.Time `json:"published,omitempty" doc:"When its numbers came to be shown; absent where they are not."`
 	DurationSeconds int64      `json:"duration_seconds" doc:"Seconds of the walk, so far where it runs."`
 	Root            string     `json:"root" doc:"Real path of the directory that was scanned, escaped."`
-	Engine          string     `json:"engine" doc:"What read the directories, such as openat; empty before the start."`
+	Engine          string     `json:"engine" doc:"What read the directories, such as linux; empty before the start."`
 	Host            string     `json:"host" doc:"Name of the host that scanned; empty before the start."`
 	Progress        *progress  `json:"progress,omitempty" doc:"While it runs."`
 	Totals          *Measures  `json:"totals,omitempty" doc:"Of complete scans."`

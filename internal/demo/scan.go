@@ -180,7 +180,7 @@ func (l *layout) meta(o Options, s site, night int, start time.Time, sum *usage.
 	id := fmt.Sprintf("%d %s %g %d %s", o.Seed, l.name, o.Years, o.Users, start.UTC().Format(time.RFC3339))
 	return &usage.Meta{
 		ResultID: uuid.NewSHA1(uuid.NameSpaceURL, []byte("fstally demo "+id)).String(), Version: "demo",
-		Root: l.root, Parts: []string{""}, Identity: l.identity, FSType: l.fsType, Host: "mgmt1", Engine: "openat",
+		Root: l.root, Parts: []string{""}, Identity: l.identity, FSType: l.fsType, Host: "mgmt1", Engine: "linux",
 		Walkers: l.walkers, OpsLimit: max(0, l.opsLimit), Freshness: "exact",
 		Started: start, Finished: start.Add(time.Duration(cmp.Or(seconds, 1) * float64(time.Second))),
 		SizeClasses: usage.DefaultSizeClasses(), Capacity: capacity, Identities: identities,

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func options(path string) scan.Options {
 	return scan.Options{
 		Path: path, SizeClasses: usage.DefaultSizeClasses(), Filesets: usage.FilesetRules{Depth: 1},
-		Categories: classify.BuiltInCategories(), Engine: walk.Openat{}, Version: "test", Started: time.Now().Truncate(time.Second),
+		Categories: classify.BuiltInCategories(), Engine: walk.Linux{}, Version: "test", Started: time.Now().Truncate(time.Second),
 	}
 }
 
@@ -123,7 +123,7 @@ func TestMetaTellsHow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Root != realRoot || m.Engine != "openat" || m.Host == "" || m.Walkers < 2 || m.Capacity.Source != "statfs" || m.Finished.Before(m.Started) {
+	if m.Root != realRoot || m.Engine != "linux" || m.Host == "" || m.Walkers < 2 || m.Capacity.Source != "statfs" || m.Finished.Before(m.Started) {
 		t.Errorf("meta: %+v", m)
 	}
 	if len(m.Identities) < 2 || len(m.Filesets) != 3 {

@@ -101,7 +101,7 @@ func newSample(t *testing.T, s *store) sample {
 		}
 	}
 	r, err := scan.Run(t.Context(), scan.Options{
-		Path: root, SizeClasses: usage.DefaultSizeClasses(), Categories: classify.BuiltInCategories(), Engine: walk.Openat{},
+		Path: root, SizeClasses: usage.DefaultSizeClasses(), Categories: classify.BuiltInCategories(), Engine: walk.Linux{},
 	})
 	if err != nil {
 		t.Fatal(err)

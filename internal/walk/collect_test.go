@@ -105,7 +105,7 @@ func (c *collection) paths() []string {
 }
 
 // engines are all of them: a test that does not say which holds for each.
-func engines() []walk.Engine { return []walk.Engine{walk.Fastwalk{}, walk.Openat{}} }
+func engines() []walk.Engine { return walk.Engines() }
 
 // eachEngine runs a test that does with one walk for all engines.
 func eachEngine(t *testing.T, test func(*testing.T, walk.Engine)) {

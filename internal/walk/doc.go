@@ -7,8 +7,8 @@
 // for one of them. What entries mean is not its business: see classify and
 // aggregate.
 //
-// An [Engine] decides how directories are listed and attributes read: [Openat]
-// is for use, [Fastwalk] is what it is held against. The rules (rules.go), what a
+// An [Engine] decides how directories are listed and attributes read: [Linux] is
+// for use, [Fastwalk] is what it is held against. The rules (rules.go), what a
 // walk in progress needs (run.go), the folding of failures (report.go) and the
 // inspection of the mount (mount.go) are the same for all. [FS] lies under the
 // engines, so that tests can make a file system fail: see walktest.

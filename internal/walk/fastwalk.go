@@ -23,7 +23,7 @@ import (
 // walks: fastwalk opens a directory by path, right after its attributes were
 // read, without O_DIRECTORY and O_NOFOLLOW. Whoever swaps the directory for a
 // FIFO again and again makes the walk hang within seconds, and a symbolic link
-// in its place is followed. [Openat] does not have that gap.
+// in its place is followed. [Linux] does not have that gap.
 type Fastwalk struct{}
 
 // Name implements Engine.
@@ -117,12 +117,14 @@ func (w *fastwalker) read(c *collector, dir *usage.Dir) error {
 
 func (w *fastwalker) entry(c *collector, parent *usage.Dir, path string, d fs.DirEntry) error {
 	e, name := &c.entries[0], d.Name()
-	mount, err := w.o.FS.Stat(path, e)
+	mount, err := w.stat(path, e)
 	if err != nil {
 		w.report.failed("stat", w.below(path), err)
 		return leave(d)
 	}
-	if reason := w.rules.skip(parent, name, e, mount); reason != "" {
+	c.name = append(c.name[:0], name...)
+	e.Name = c.name
+	if reason := w.rules.skip(parent, e, mount); reason != "" {
 		w.report.skip(reason, w.below(path))
 		return leave(d)
 	}
@@ -139,13 +141,17 @@ func (w *fastwalker) entry(c *collector, parent *usage.Dir, path string, d fs.Di
 			return fs.SkipDir // its name was listed twice
 		}
 	}
-	c.name = append(c.name[:0], name...)
-	e.Name = c.name
 	c.sink.Add(parent, c.entries[:])
 	if e.Type != usage.Directory {
 		return leave(d)
 	}
 	return w.read(c, e.Dir)
+}
+
+// stat makes an error of a panic.
+func (w *fastwalker) stat(path string, e *usage.Entry) (mount uint64, err error) {
+	defer caught(&err)
+	return w.o.FS.Stat(path, e)
 }
 
 // leave keeps fastwalk from reading what it listed as a directory.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,7 +97,7 @@ func TestReplacedBetweenListingAndStat(t *testing.T) {
 		if c.entries["a"].Type != usage.Symlink || c.entries["b/2"].Type != usage.Special {
 			t.Errorf("a = %+v, b/2 = %+v", c.entries["a"], c.entries["b/2"])
 		}
-		if engine == (walk.Engine(walk.Openat{})) {
+		if engine == (walk.Engine(walk.Linux{})) {
 			wantPaths(t, c, "a", "b", "b/1", "b/2", "b/3")
 			wantErrors(t, report)
 			return
@@ -129,7 +128,7 @@ func TestReplacedBetweenStatAndOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o = faulty(t, map[string]*walktest.Fault{"a": fault})
 			o.Walkers = 1
-			c, report, err := tryWalk(t.Context(), t, walk.Openat{}, o)
+			c, report, err := tryWalk(t.Context(), t, walk.Linux{}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +147,7 @@ func TestReplacedBetweenStatAndOpen(t *testing.T) {
 // Opening a directory may mount another file system on it.
 func TestAutomount(t *testing.T) {
 	o := faulty(t, map[string]*walktest.Fault{"a": {Opened: func(_ *usage.Entry, mount *uint64) { *mount++ }}})
-	c, report := doWalkWith(t, o, walk.Openat{})
+	c, report := doWalkWith(t, o, walk.Linux{})
 	wantPaths(t, c, "a", "b", "b/1", "b/2", "b/3")
 	wantSkipped(t, report, skipped(usage.SkipMount, "a"))
 }
@@ -217,18 +216,10 @@ func TestSamplesDoNotDependOnTiming(t *testing.T) {
 	wantErrors(t, report, all)
 }
 
-func TestPanicEndsTheWalk(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine walk.Engine) {
-		for _, walkers := range []int{1, 7} {
-			o := faulty(t, map[string]*walktest.Fault{"b/2": {BeforeStat: func() { panic("boom") }}})
-			o.Walkers = walkers
-			_, _, err := tryWalk(t.Context(), t, engine, o)
-			fault := new(walk.PanicError)
-			if !errors.As(err, &fault) || fault.Value != "boom" || !strings.Contains(fault.Path, "/b") {
-				t.Errorf("error = %v", err)
-			}
-		}
-	})
+func TestPanicCostsItsEntry(t *testing.T) {
+	c, report := doWalk(t, faulty(t, map[string]*walktest.Fault{"a/2": {BeforeStat: func() { panic("boom") }}}))
+	wantPaths(t, c, "a", "a/1", "a/3", "b", "b/1", "b/2", "b/3")
+	wantErrors(t, report, failure("stat", "unknown", "fault: boom", "a/2"))
 }
 
 type panickingSink struct{}
@@ -239,9 +230,11 @@ func (panickingSink) Leave(*usage.Dir)              {}
 func TestPanicOfASink(t *testing.T) {
 	o := faulty(t, nil)
 	o.Walkers = 3
-	_, err := walk.Fastwalk{}.Walk(t.Context(), o, func() walk.Sink { return panickingSink{} })
-	if !errors.As(err, new(*walk.PanicError)) {
-		t.Errorf("error = %v", err)
+	for _, engine := range engines() {
+		_, err := engine.Walk(t.Context(), o, func() walk.Sink { return panickingSink{} })
+		if !errors.As(err, new(*walk.PanicError)) {
+			t.Errorf("%s: error = %v", engine.Name(), err)
+		}
 	}
 }
 
@@ -352,21 +345,26 @@ type listedDir struct {
 
 func (d *listedDir) Stat(e *usage.Entry) (uint64, error) { return d.l.Stat(d.path, e) }
 
-func (d *listedDir) StatAt(name string, e *usage.Entry) (uint64, error) {
-	return d.l.Stat(filepath.Join(d.path, name), e)
+func (d *listedDir) StatAt(name []byte, e *usage.Entry) (uint64, error) {
+	return d.l.Stat(filepath.Join(d.path, unix.ByteSliceToString(name)), e)
 }
 
-func (d *listedDir) Readdirnames(int) (names []string, err error) {
+func (d *listedDir) OpenAt(name string) (walk.Directory, error) {
+	return d.l.OpenDir(filepath.Join(d.path, name))
+}
+
+func (d *listedDir) List(buf []byte) (int, error) {
 	if d.read {
-		return nil, io.EOF
+		return 0, nil
 	}
 	d.read = true
+	records := buf[:0]
 	for _, path := range d.l {
 		if path != d.path && filepath.Dir(path) == d.path {
-			names = append(names, filepath.Base(path))
+			records = walk.AppendDirent(records, 0, filepath.Base(path))
 		}
 	}
-	return names, nil
+	return len(records), nil
 }
 
 func (d *listedDir) Close() error { return nil }

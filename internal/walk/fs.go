@@ -19,22 +19,27 @@ type FS interface {
 	// compare, NoMount for a place where another one would be mounted.
 	Stat(path string, e *usage.Entry) (mount uint64, err error)
 	// OpenDir opens the directory at path, of any length, which must be one and
-	// no symbolic link to one.
+	// no symbolic link to one. It is errors.ErrUnsupported where nobody needs it.
 	OpenDir(path string) (Directory, error)
 	// ReadOnlySubvolume reports whether the directory at path is the root of a
 	// read-only btrfs subvolume, that is a snapshot. It opens the directory.
 	ReadOnlySubvolume(path string) bool
 }
 
-// Directory is an open directory, for one goroutine.
+// Directory is an open directory. Only one goroutine lists it; the other methods
+// are safe for concurrent use.
 type Directory interface {
 	// Stat reads the attributes of the directory itself, as FS.Stat does.
 	Stat(e *usage.Entry) (mount uint64, err error)
-	// StatAt reads the attributes of the entry called name.
-	StatAt(name string, e *usage.Entry) (mount uint64, err error)
-	// Readdirnames returns at most n further names in the order of the
-	// directory, and io.EOF after the last.
-	Readdirnames(n int) ([]string, error)
+	// StatAt reads the attributes of an entry; name ends in a zero byte, as
+	// [Directory.List] gives it.
+	StatAt(name []byte, e *usage.Entry) (mount uint64, err error)
+	// OpenAt opens the subdirectory called name, which must be one and no symbolic
+	// link to one.
+	OpenAt(name string) (Directory, error)
+	// List writes further entries to buf as getdents64(2) does, and returns how many
+	// bytes it wrote: 0 after the last entry.
+	List(buf []byte) (n int, err error)
 	Close() error
 }
 

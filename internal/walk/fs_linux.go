@@ -3,7 +3,6 @@ package walk
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -15,9 +14,15 @@ import (
 
 // osFS is the operating system.
 type osFS struct {
+	// cached takes attributes as the kernel has them, without asking a server
+	// again for what came with the name.
+	cached bool
 	// noStatx is set once statx(2) turned out to be missing (before Linux 4.11,
 	// or forbidden by an old container runtime's filter).
 	noStatx atomic.Bool
+	// noNoatime is set once a directory could not be opened without a change of
+	// its access time: that takes its owner, or CAP_FOWNER.
+	noNoatime atomic.Bool
 }
 
 const (
@@ -27,25 +32,45 @@ const (
 
 // Stat implements FS.
 func (f *osFS) Stat(path string, e *usage.Entry) (mount uint64, err error) {
-	return f.stat(unix.AT_FDCWD, path, e)
-}
-
-// stat reads attributes with one statx(2); name is relative to the directory at,
-// "" for that directory itself.
-// Before Linux 5.8 statx knows no mount ids, and the device stands for the mount.
-func (f *osFS) stat(at int, name string, e *usage.Entry) (mount uint64, err error) {
-	if f.noStatx.Load() {
-		return lstat(at, name, e)
-	}
-	var st unix.Statx_t
-	err = retry(func() error { return unix.Statx(at, name, statxFlags, statxMask, &st) })
-	if errors.Is(err, unix.ENOSYS) {
-		f.noStatx.Store(true)
-		return lstat(at, name, e)
-	}
+	name, err := unix.ByteSliceFromString(path)
 	if err != nil {
 		return NoMount, err
 	}
+	return f.stat(unix.AT_FDCWD, name, e)
+}
+
+// stat reads attributes with one statx(2); name is relative to the directory at
+// and ends in a zero byte, which alone is that directory itself.
+// Before Linux 5.8 statx knows no mount ids, and the device stands for the mount.
+func (f *osFS) stat(at int, name []byte, e *usage.Entry) (mount uint64, err error) {
+	if f.noStatx.Load() {
+		return lstat(at, unix.ByteSliceToString(name), e)
+	}
+	flags := statxFlags
+	if f.cached {
+		flags |= unix.AT_STATX_DONT_SYNC
+	}
+	var st unix.Statx_t
+	for {
+		// unix.Statx would copy the name for each entry.
+		//nolint:gosec // G103: the kernel reads the name up to its zero byte, and fills st
+		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(flags),
+			statxMask, uintptr(unsafe.Pointer(&st)), 0)
+		switch errno {
+		case 0:
+			return attributes(&st, e), nil
+		case unix.EINTR: // see retry
+		case unix.ENOSYS:
+			f.noStatx.Store(true)
+			return lstat(at, unix.ByteSliceToString(name), e)
+		default:
+			return NoMount, errno
+		}
+	}
+}
+
+// attributes fills in e and returns the mount.
+func attributes(st *unix.Statx_t, e *usage.Entry) (mount uint64) {
 	e.Type = entryType(uint32(st.Mode))
 	e.Nlink = st.Nlink
 	e.UID, e.GID = st.Uid, st.Gid
@@ -54,11 +79,11 @@ func (f *osFS) stat(at int, name string, e *usage.Entry) (mount uint64, err erro
 	e.Atime, e.Mtime = st.Atime.Sec, st.Mtime.Sec
 	switch {
 	case e.Type == usage.Directory && st.Attributes&unix.STATX_ATTR_AUTOMOUNT != 0:
-		return NoMount, nil // reading it would mount what we would then skip
+		return NoMount // reading it would mount what we would then skip
 	case st.Mask&unix.STATX_MNT_ID != 0:
-		return st.Mnt_id, nil
+		return st.Mnt_id
 	default:
-		return e.Dev, nil
+		return e.Dev
 	}
 }
 
@@ -71,7 +96,7 @@ func (f *osFS) OpenDir(path string) (Directory, error) {
 		if len(rest) >= unix.PathMax {
 			step, flags = rest[:strings.LastIndexByte(rest[:unix.PathMax], '/')], unix.O_PATH
 		}
-		fd, err := openat(at, step, flags)
+		fd, err := f.open(at, step, flags)
 		if at != unix.AT_FDCWD {
 			_ = unix.Close(at)
 		}
@@ -79,10 +104,22 @@ func (f *osFS) OpenDir(path string) (Directory, error) {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 		}
 		if step == rest {
-			return &directory{os.NewFile(uintptr(fd), path), fd, f}, nil
+			return &directory{fd, f}, nil
 		}
 		at, rest = fd, rest[len(step)+1:]
 	}
+}
+
+// open opens a directory, and leaves its access time alone where it may.
+func (f *osFS) open(at int, path string, flags int) (fd int, err error) {
+	if flags == unix.O_RDONLY && !f.noNoatime.Load() {
+		fd, err = openat(at, path, flags|unix.O_NOATIME)
+		if !errors.Is(err, unix.EPERM) {
+			return fd, err
+		}
+		f.noNoatime.Store(true)
+	}
+	return openat(at, path, flags)
 }
 
 // openat opens a directory. What is none is refused before it is opened, so that
@@ -98,18 +135,40 @@ func openat(at int, path string, flags int) (fd int, err error) {
 
 // directory is a Directory of the operating system.
 type directory struct {
-	*os.File
-	fd int // of File, whose Fd has side effects
+	fd int
 	fs *osFS
 }
 
 // Stat implements Directory. It needs no permission to search the directory.
-func (d *directory) Stat(e *usage.Entry) (mount uint64, err error) { return d.StatAt("", e) }
+func (d *directory) Stat(e *usage.Entry) (mount uint64, err error) {
+	return d.fs.stat(d.fd, []byte{0}, e)
+}
 
 // StatAt implements Directory.
-func (d *directory) StatAt(name string, e *usage.Entry) (mount uint64, err error) {
+func (d *directory) StatAt(name []byte, e *usage.Entry) (mount uint64, err error) {
 	return d.fs.stat(d.fd, name, e)
 }
+
+// OpenAt implements Directory.
+func (d *directory) OpenAt(name string) (Directory, error) {
+	fd, err := d.fs.open(d.fd, name, unix.O_RDONLY)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &directory{fd, d.fs}, nil
+}
+
+// List implements Directory.
+func (d *directory) List(buf []byte) (n int, err error) {
+	err = retry(func() error {
+		n, err = unix.Getdents(d.fd, buf)
+		return err
+	})
+	return n, err
+}
+
+// Close implements Directory.
+func (d *directory) Close() error { return unix.Close(d.fd) }
 
 // From linux/btrfs.h.
 const (
@@ -119,8 +178,8 @@ const (
 
 // ReadOnlySubvolume implements FS. Whatever goes wrong means no: the directory
 // is then walked like any other, and what is wrong with it is found there.
-func (*osFS) ReadOnlySubvolume(path string) bool {
-	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY)
+func (f *osFS) ReadOnlySubvolume(path string) bool {
+	fd, err := f.open(unix.AT_FDCWD, path, unix.O_RDONLY)
 	if err != nil {
 		return false
 	}

@@ -3,7 +3,7 @@
 package walk
 
 import (
-	"os"
+	"errors"
 
 	"golang.org/x/sys/unix"
 
@@ -19,24 +19,7 @@ func (*osFS) Stat(path string, e *usage.Entry) (mount uint64, err error) {
 }
 
 // OpenDir implements FS.
-func (*osFS) OpenDir(path string) (Directory, error) {
-	f, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &directory{f}, nil
-}
-
-// directory is a Directory of the operating system.
-type directory struct{ *os.File }
-
-// Stat implements Directory.
-func (d *directory) Stat(e *usage.Entry) (mount uint64, err error) { return d.StatAt("", e) }
-
-// StatAt implements Directory.
-func (d *directory) StatAt(name string, e *usage.Entry) (mount uint64, err error) {
-	return lstat(int(d.Fd()), name, e)
-}
+func (*osFS) OpenDir(string) (Directory, error) { return nil, errors.ErrUnsupported }
 
 // ReadOnlySubvolume implements FS: btrfs is of Linux only.
 func (*osFS) ReadOnlySubvolume(string) bool { return false }

@@ -61,20 +61,19 @@ func (r *rules) descend(o *Options, e *usage.Entry) (parent *usage.Dir, err erro
 // (BTRFS_FIRST_FREE_OBJECTID): a cheap test before the directory is opened.
 const btrfsSubvolumeIno = 256
 
-// skip returns why the entry called name in parent is left out; "" where it is
-// counted.
+// skip returns why an entry of parent is left out; "" where it is counted.
 //
 // Users must not be able to hide data in a directory of a snapshot's name, so
 // the name alone counts only where storage systems put it: at the root of the
 // scan and of filesets. Elsewhere the file system has to say so too.
-func (r *rules) skip(parent *usage.Dir, name string, e *usage.Entry, mount uint64) usage.SkipReason {
-	snapshot := e.Type == usage.Directory && slices.Contains(r.snapshots, name)
+func (r *rules) skip(parent *usage.Dir, e *usage.Entry, mount uint64) usage.SkipReason {
+	snapshot := e.Type == usage.Directory && slices.Contains(r.snapshots, string(e.Name))
 	switch {
 	case snapshot && (mount != r.mount || top(parent)):
 		return usage.SkipSnapshot
 	case mount != r.mount:
 		return usage.SkipMount
-	case snapshot && e.Ino == btrfsSubvolumeIno && r.fs.ReadOnlySubvolume(r.root+"/"+parent.Join([]byte(name))):
+	case snapshot && e.Ino == btrfsSubvolumeIno && r.fs.ReadOnlySubvolume(r.root+"/"+parent.Join(e.Name)):
 		return usage.SkipSnapshot
 	default:
 		return ""

@@ -66,6 +66,14 @@ func (r *run) wait(p *post) error {
 	return nil
 }
 
+// caught makes an error of a panic of the file system, to be deferred: it costs an
+// entry or a directory, and not the walk.
+func caught(err *error) { //nolint:gocritic // ptrToRefParam: sets a named result
+	if thrown := recover(); thrown != nil {
+		*err = fmt.Errorf("fault: %v", thrown)
+	}
+}
+
 // recovered ends the walk with what was thrown at path; to be deferred as
 //
 //	defer func() { r.recovered(recover(), path, &err) }()

@@ -175,9 +175,9 @@ func TestDeeperThanPathMax(t *testing.T) {
 		at = next
 	}
 	_ = unix.Close(at)
-	c, report := doWalkWith(t, walk.Options{Root: root}, walk.Openat{})
+	c, report := doWalkWith(t, walk.Options{Root: root}, walk.Linux{})
 	if got := len(c.paths()); got != 31 {
-		t.Errorf("openat counts %d directories, want 31", got)
+		t.Errorf("linux counts %d directories, want 31", got)
 	}
 	wantErrors(t, report)
 

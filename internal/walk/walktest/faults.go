@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package walktest lays faults under a walk, so that tests can see what a scan
 // makes of a file system that fails.
 package walktest
@@ -9,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 
 	"fstally/internal/usage"
 	"fstally/internal/walk"
@@ -128,15 +132,19 @@ func (f *Fault) stat(e *usage.Entry, read func() (uint64, error)) (uint64, error
 
 // OpenDir implements walk.FS.
 func (f *FS) OpenDir(path string) (walk.Directory, error) {
+	return f.open(path, func() (walk.Directory, error) { return f.below().OpenDir(path) })
+}
+
+func (f *FS) open(path string, open func() (walk.Directory, error)) (walk.Directory, error) {
 	fault := f.at(path)
 	if fault.Open != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fault.Open}
 	}
-	d, err := f.below().OpenDir(path)
+	d, err := open()
 	if err != nil {
 		return nil, err
 	}
-	return &directory{d, f, path, fault}, nil
+	return &directory{Directory: d, fs: f, path: path, fault: fault}, nil
 }
 
 // directory is an open directory with its faults and those of its entries.
@@ -145,6 +153,7 @@ type directory struct {
 	fs    *FS
 	path  string
 	fault *Fault
+	read  int64 // entries that were listed, where listing is to fail
 }
 
 // Stat implements walk.Directory.
@@ -157,22 +166,44 @@ func (d *directory) Stat(e *usage.Entry) (uint64, error) {
 }
 
 // StatAt implements walk.Directory.
-func (d *directory) StatAt(name string, e *usage.Entry) (uint64, error) {
-	return d.fs.at(d.path+"/"+name).stat(e, func() (uint64, error) { return d.Directory.StatAt(name, e) })
+func (d *directory) StatAt(name []byte, e *usage.Entry) (uint64, error) {
+	path := d.path + "/" + unix.ByteSliceToString(name)
+	return d.fs.at(path).stat(e, func() (uint64, error) { return d.Directory.StatAt(name, e) })
 }
 
-// Readdirnames implements walk.Directory. Names of directories count as
-// entries too for ReadAfter.
-func (d *directory) Readdirnames(n int) ([]string, error) {
-	names, err := d.Directory.Readdirnames(n)
-	if d.fault.Read != nil {
-		left := max(0, d.fault.ReadAfter-d.fault.read.Swap(d.fault.ReadAfter))
-		return names[:min(left, int64(len(names)))], os.NewSyscallError("readdirent", d.fault.Read)
+// OpenAt implements walk.Directory.
+func (d *directory) OpenAt(name string) (walk.Directory, error) {
+	path := d.path + "/" + name
+	return d.fs.open(path, func() (walk.Directory, error) { return d.Directory.OpenAt(name) })
+}
+
+// List implements walk.Directory. Names of directories count as entries too for
+// ReadAfter.
+func (d *directory) List(buf []byte) (int, error) {
+	switch {
+	case d.fault.Read != nil && d.read >= d.fault.ReadAfter:
+		return 0, os.NewSyscallError("readdirent", d.fault.Read)
+	case d.fault.Read != nil:
+		n, err := d.Directory.List(buf)
+		return d.cut(buf[:n]), err
+	case d.fault.Twice:
+		n, err := d.Directory.List(buf[:len(buf)/2])
+		return n + copy(buf[n:], buf[:n]), err
+	default:
+		return d.Directory.List(buf)
 	}
-	if d.fault.Twice {
-		names = append(names, names...)
+}
+
+// cut returns the length of those records that may be read before the fault.
+func (d *directory) cut(records []byte) (length int) {
+	for length < len(records) && d.read < d.fault.ReadAfter {
+		next := walk.NextDirent(records[length:])
+		if name := unix.ByteSliceToString(walk.DirentName(records[length : length+next])); name != "." && name != ".." {
+			d.read++
+		}
+		length += next
 	}
-	return names, err
+	return length
 }
 
 // ReadOnlySubvolume implements walk.FS.
