@@ -4,10 +4,12 @@ import "fstally/internal/usage"
 
 // What tests look at from outside.
 var (
-	MigrateFiles = migrate
-	MarginalsSQL = marginalsSQL
-	HistorySQL   = historySQL
-	WholeNumber  = wholeNumber
+	MigrateFiles     = migrate
+	MarginalsSQL     = marginalsSQL
+	ScanMarginalsSQL = scanMarginalsSQL
+	HistorySQL       = historySQL
+	ExcerptSQL       = excerptSQL
+	WholeNumber      = wholeNumber
 )
 
 // TableSQL returns the statement and arguments of a query of a scan.

@@ -96,6 +96,8 @@ func TestHistory(t *testing.T) {
 		t.Errorf("files of no fileset: %s", diff)
 	}
 
+	checkExcerpt(t, f, usage.HistoryQuery{GroupBy: usage.User, By: usage.Files, Top: 5})
+
 	for _, tc := range []struct {
 		from, to string
 		want     []string
@@ -116,6 +118,65 @@ func TestHistory(t *testing.T) {
 	} {
 		if h, err := f.History(t.Context(), everything, q); err == nil {
 			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
+
+// checkExcerpt wants the days of a history to be those of its points, and a history of
+// some of the scans to have their points alone.
+func checkExcerpt(t *testing.T, f *fixture, q usage.HistoryQuery) {
+	t.Helper()
+	all := f.history(q)
+	q.FileSystemID = f.fs.ID
+	got, err := f.HistoryDays(t.Context(), everything, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []usage.HistoryDay
+	for _, p := range all.Points {
+		want = append(want, usage.HistoryDay{ScanID: p.Scan.ID, Day: p.Scan.Day, Started: p.Scan.Started})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("days of the history: (-points +days)\n%s", diff)
+	}
+	last := len(all.Points) - 1
+	q.Scans = []int64{all.Points[last].Scan.ID, all.Points[0].Scan.ID}
+	some := usage.History{Series: all.Series, Points: []usage.Point{all.Points[0], all.Points[last]}}
+	if diff := cmp.Diff(some, f.history(q), compareBytes); diff != "" {
+		t.Errorf("first and last of the history: (-of all +asked for)\n%s", diff)
+	}
+	q.Scans = []int64{}
+	if h := f.history(q); len(h.Points) != 0 {
+		t.Errorf("no scan was asked for, %d came", len(h.Points))
+	}
+}
+
+func TestEverHad(t *testing.T) {
+	f := newFixture(t)
+	f.add(at("2026-03-01"), summarize(cell(1, "c", "", 10), cell(7, "c", "x", 10)))
+	f.add(at("2026-03-02"), summarize(cell(1, "c", "", 10), cell(1, "h", "y", 10)))
+	suspect := f.add(at("2026-03-03"), summarize(cell(9, "c", "", 1)))
+	if suspect.Verdict != usage.Suspect {
+		t.Fatalf("the scan with user 9 is %s, want suspect", suspect.Verdict)
+	}
+	for _, tc := range []struct {
+		d    usage.Dimension
+		key  string
+		want bool
+	}{
+		{usage.User, "1", true},
+		{usage.User, "7", true}, // once
+		{usage.User, "9", false},
+		{usage.User, "8", false},
+		{usage.User, "nobody", false},
+		{usage.Type, "h", true},
+		{usage.Type, "py", false},
+		{usage.Fileset, "x", true},
+		{usage.Fileset, "z", false},
+	} {
+		got, err := f.EverHad(t.Context(), everything, f.fs.ID, tc.d, tc.key)
+		if err != nil || got != tc.want {
+			t.Errorf("%s %s: %t, %v; want %t", tc.d, tc.key, got, err, tc.want)
 		}
 	}
 }
@@ -239,6 +300,8 @@ func TestScopeHides(t *testing.T) {
 		"Usage":         second(f.Usage(ctx, nothing, usage.Query{ScanID: scan.ID, GroupBy: usage.User, By: usage.Size, Limit: 1})),
 		"UsageOf":       second(f.UsageOf(ctx, nothing, scan.ID, usage.User, []string{"1000"})),
 		"History":       second(f.History(ctx, nothing, usage.HistoryQuery{FileSystemID: f.fs.ID, By: usage.Size})),
+		"HistoryDays":   second(f.HistoryDays(ctx, nothing, usage.HistoryQuery{FileSystemID: f.fs.ID})),
+		"EverHad":       second(f.EverHad(ctx, nothing, f.fs.ID, usage.User, "1")),
 		"SizeHistogram": second(f.SizeHistogram(ctx, nothing, scan.ID, usage.Size, nil)),
 		"ScanProblems":  third(f.ScanProblems(ctx, nothing, scan.ID)),
 		"Neighbours":    third(f.Neighbours(ctx, nothing, scan)),

@@ -64,6 +64,10 @@ func TestStatementsTouchLittle(t *testing.T) {
 	if diff := cmp.Diff([]string{"Index Only Scan on marginalmarginal_history_idx"}, history); diff != "" {
 		t.Errorf("history of one user: %s", diff)
 	}
+	excerpt := f.explain(postgres.ScanMarginalsSQL, f.fs.ID, int16(1), []int64{42}, []int64{1000, 1100, 1300})
+	if diff := cmp.Diff([]string{"Index Only Scan on marginalmarginal_history_idx"}, excerpt); diff != "" {
+		t.Errorf("some scans of the history of one user: %s", diff)
+	}
 
 	sql, args, err := postgres.TableSQL(scans[1], 0, usage.Query{GroupBy: usage.User, By: usage.Size, Limit: 10})
 	if err != nil {

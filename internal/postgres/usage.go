@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -255,24 +257,43 @@ func marginalsOf(
 	ctx context.Context, tx pgx.Tx, fileSystemID int64, d usage.Dimension, ids map[string]int64, first, last int64,
 	visit func(scan, key int64, m *usage.Measures),
 ) error {
-	keys := make([]int64, 0, len(ids))
-	for _, id := range ids {
-		keys = append(keys, id)
-	}
-	found, err := tx.Query(ctx, marginalsSQL, fileSystemID, int16(dimensionOf(d)), keys, first, last)
+	found, err := tx.Query(ctx, marginalsSQL,
+		fileSystemID, int16(dimensionOf(d)), slices.Collect(maps.Values(ids)), first, last)
 	if err != nil {
 		return err
 	}
+	return visitMarginals(found, visit)
+}
+
+// marginalsOfScans is marginalsOf for some scans, a row of each of which is looked up
+// for each value.
+func marginalsOfScans(
+	ctx context.Context, tx pgx.Tx, fileSystemID int64, d usage.Dimension, ids map[string]int64, scans []int64,
+	visit func(scan, key int64, m *usage.Measures),
+) error {
+	found, err := tx.Query(ctx, scanMarginalsSQL,
+		fileSystemID, int16(dimensionOf(d)), slices.Collect(maps.Values(ids)), scans)
+	if err != nil {
+		return err
+	}
+	return visitMarginals(found, visit)
+}
+
+func visitMarginals(found pgx.Rows, visit func(scan, key int64, m *usage.Measures)) error {
 	var scan, key int64
 	var m usage.Measures
-	_, err = pgx.ForEachRow(found, append([]any{&scan, &key}, measureTargets(&m)...), func() error {
+	_, err := pgx.ForEachRow(found, append([]any{&scan, &key}, measureTargets(&m)...), func() error {
 		visit(scan, key, &m)
 		return nil
 	})
 	return err
 }
 
-const marginalsSQL = `
+const marginalsSQL = valueMarginals + ` AND scan_id BETWEEN $4 AND $5`
+
+const scanMarginalsSQL = valueMarginals + ` AND scan_id = ANY ($4)`
+
+const valueMarginals = `
 	SELECT scan_id, key, ` + measureColumns + `
 	FROM marginal
-	WHERE filesystem_id = $1 AND dimension = $2 AND key = ANY ($3) AND key2 = 0 AND scan_id BETWEEN $4 AND $5`
+	WHERE filesystem_id = $1 AND dimension = $2 AND key = ANY ($3) AND key2 = 0`

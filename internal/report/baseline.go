@@ -11,17 +11,30 @@ import (
 // half as much again, so that a missed night is bridged and a month without
 // scans is not called a week. It returns nil where there is none.
 func Baseline(points []usage.Point, scan *usage.Scan, n int) *usage.Point {
-	shown, err := time.Parse(time.DateOnly, scan.Day)
-	if err != nil {
+	i := baseline(len(points), func(i int) string { return points[i].Scan.Day }, scan.Day, n)
+	if i < 0 {
 		return nil
 	}
-	latest := shown.AddDate(0, 0, -n).Format(time.DateOnly)
-	earliest := shown.AddDate(0, 0, -n-(n+1)/2).Format(time.DateOnly)
-	var best *usage.Point
-	for i := range points {
-		d := points[i].Scan.Day
-		if d <= latest && d >= earliest && (best == nil || d > best.Scan.Day) {
-			best = &points[i]
+	return &points[i]
+}
+
+// BaselineDay is Baseline before the numbers are read: the index of the day to
+// compare a shown one with, -1 for none.
+func BaselineDay(days []usage.HistoryDay, shown string, n int) int {
+	return baseline(len(days), func(i int) string { return days[i].Day }, shown, n)
+}
+
+func baseline(count int, dayOf func(int) string, shown string, n int) int {
+	at, err := time.Parse(time.DateOnly, shown)
+	if err != nil {
+		return -1
+	}
+	latest := at.AddDate(0, 0, -n).Format(time.DateOnly)
+	earliest := at.AddDate(0, 0, -n-(n+1)/2).Format(time.DateOnly)
+	best := -1
+	for i := range count {
+		if d := dayOf(i); d <= latest && d >= earliest && (best < 0 || d > dayOf(best)) {
+			best = i
 		}
 	}
 	return best

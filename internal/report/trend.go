@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// trendDays is how far back the pace of growth is measured: long enough to
+	// TrendDays is how far back the pace of growth is measured: long enough to
 	// pass over a clean-up or a burst, short enough to be "this pace".
-	trendDays = 90
+	TrendDays = 90
 	// minPoints and minDays are what a pace needs at the least.
 	minPoints = 3
 	minDays   = 2.0
@@ -51,7 +51,7 @@ func NewTrend(samples []Sample) *Trend {
 	}
 	samples = slices.SortedFunc(slices.Values(samples), func(a, b Sample) int { return a.Time.Compare(b.Time) })
 	newest := samples[len(samples)-1].Time
-	samples = slices.DeleteFunc(samples, func(s Sample) bool { return newest.Sub(s.Time) > trendDays*day })
+	samples = slices.DeleteFunc(samples, func(s Sample) bool { return newest.Sub(s.Time) > TrendDays*day })
 	if len(samples) < minPoints || days(samples[0].Time, newest) < minDays {
 		return nil
 	}

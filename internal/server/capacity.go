@@ -17,6 +17,9 @@ import (
 // topN is how many values a list on a page has.
 const topN = 10
 
+// growthDays is what the headline of growth looks back over.
+const growthDays = 30
+
 // capacity is the page that says who holds the space, and how it grows.
 func (s *site) capacity(r *http.Request) (answer, error) {
 	ctx := r.Context()
@@ -39,20 +42,25 @@ func (s *site) capacity(r *http.Request) (answer, error) {
 		return other, err
 	}
 
-	points, err := s.history(ctx, f, usage.HistoryQuery{})
+	history, err := s.readHistory(ctx, usage.HistoryQuery{FileSystemID: f.FileSystem.ID, By: f.By}, reading{
+		from: firstDay(span, f.Now), points: chartPoints,
+		until: f.Scan.Day, spans: []int{1, 7, growthDays}, recent: report.TrendDays + 1,
+	})
 	if err != nil {
-		return answer{}, err
+		return answer{}, fmt.Errorf("%s: %w", f.FileSystem.Name, err)
 	}
-	if model.Users, model.Types, model.Filesets, err = s.rankings(ctx, f, points); err != nil {
+	if model.Users, model.Types, model.Filesets, err = s.rankings(ctx, f, history.points); err != nil {
 		return answer{}, err
 	}
 	model.Errors, model.Skipped, err = s.Reader.ScanProblems(ctx, Scope(ctx), f.Scan.ID)
 	if err != nil {
 		return answer{}, fmt.Errorf("problems of scan %d: %w", f.Scan.ID, err)
 	}
-	model.Growth = growth(f, points)
-	model.Forecast = forecast(&f.Scan.Scan, points)
-	model.History = historySince(f.By, span, f.Now, points)
+	model.Growth = growth(f, history.points)
+	model.Forecast = forecast(&f.Scan.Scan, history.points)
+	model.History = page.History{
+		By: f.By, Range: span, From: firstDay(span, f.Now), Points: history.chart, Excerpt: history.excerpt,
+	}
 	return answer{content: page.CapacityPage(model), status: http.StatusOK}, nil
 }
 
@@ -162,7 +170,7 @@ func between(earlier, later *usage.Scan) string {
 // before.
 func growth(f *component.Frame, points []usage.Point) []page.Growth {
 	shown := &f.Scan.Scan
-	month := report.Baseline(points, shown, 30)
+	month := report.Baseline(points, shown, growthDays)
 	if month == nil && len(points) > 0 && points[0].Scan.Day < shown.Day {
 		month = &points[0]
 	}
@@ -189,13 +197,4 @@ func forecast(shown *usage.Scan, points []usage.Point) report.Forecast {
 	}
 	trend := report.NewTrend(report.UsedSamples(until))
 	return report.NewForecast(trend, shown.Started, shown.Capacity.Used(), shown.Capacity.Size)
-}
-
-// historySince cuts the history to a range that ends now.
-func historySince(by usage.Measure, span page.Range, now time.Time, points []usage.Point) page.History {
-	h := page.History{By: by, Range: span, From: firstDay(span, now), Points: points}
-	for len(h.Points) > 0 && h.Points[0].Scan.Day < h.From {
-		h.Points = h.Points[1:]
-	}
-	return h
 }

@@ -62,8 +62,9 @@ func (s *site) findEntity(ctx context.Context, model *page.Entity, key string) e
 	f, d := &model.Frame, model.Dimension
 	model.From = firstDay(model.Range, f.Now)
 	model.Course = page.Course{By: f.By, GroupBy: d}
-	// All of the history: the value may be in one old scan alone.
-	err := s.course(ctx, f, &model.Course, "", usage.HistoryQuery{GroupBy: d, Keys: []string{key}})
+	err := s.course(ctx, f, &model.Course, usage.HistoryQuery{GroupBy: d, Keys: []string{key}}, reading{
+		from: model.From, points: smallChartPoints, until: f.Scan.Day, spans: earlierSpans(),
+	})
 	if err != nil {
 		return err
 	}
@@ -86,32 +87,30 @@ func (s *site) findEntity(ctx context.Context, model *page.Entity, key string) e
 		for _, series := range model.Course.Series {
 			model.Row.Name = cmp.Or(series.Name, key)
 		}
-		if m.IsZero() && !everHad(model.Course.Past) {
-			return noEntity(f, d, key)
+		if m.IsZero() {
+			// The value may be in one old scan alone, which the chart leaves out.
+			had, err := s.Reader.EverHad(ctx, Scope(ctx), f.FileSystem.ID, d, key)
+			if err != nil {
+				return err
+			}
+			if !had {
+				return noEntity(f, d, key)
+			}
 		}
 	}
 	f.Title = component.ShownName(d, model.Row)
 	model.Earlier = earlier(f, model.Course.Past)
-	points := model.Course.Points
-	for len(points) > 0 && points[0].Scan.Day < model.From {
-		points = points[1:]
-	}
-	model.Course.Points = points
 	return nil
 }
 
-// everHad reports that the one series of a history was ever something.
-func everHad(points []usage.Point) bool {
-	return slices.ContainsFunc(points, func(p usage.Point) bool {
-		return len(p.Rows) > 0 && p.Rows[0] != nil && !p.Rows[0].IsZero()
-	})
-}
+// earlierSpans are over how many days a value is compared.
+func earlierSpans() []int { return []int{1, 7, 30} }
 
 // earlier returns what the one series of a history was 1, 7 and 30 days before
 // the shown scan, as far as there are scans of about those days.
 func earlier(f *component.Frame, points []usage.Point) []page.Earlier {
 	var all []page.Earlier
-	for _, days := range []int{1, 7, 30} {
+	for _, days := range earlierSpans() {
 		base := report.Baseline(points, &f.Scan.Scan, days)
 		if base == nil || len(all) > 0 && all[len(all)-1].Since.ID == base.Scan.ID {
 			continue

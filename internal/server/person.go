@@ -16,14 +16,14 @@ import (
 	"fstally/web/page"
 )
 
-// personCharts is how many charts the page of a person draws.
-const personCharts = 6
+// personChartsMax is how many charts the page of a person draws.
+const personChartsMax = 6
 
 // person makes the page of one user over all file systems.
 func (s *site) person(r *http.Request) (answer, error) {
 	ctx := r.Context()
 	uid := chi.URLParam(r, "uid")
-	model := page.Person{Frame: s.frame(r, ""), UID: uid, Charts: personCharts}
+	model := page.Person{Frame: s.frame(r, ""), UID: uid, Charts: personChartsMax}
 	f := &model.Frame
 	f.Path, f.Measures = "/users/"+uid, timelineMeasures()
 	nobody := &pageError{
@@ -45,11 +45,11 @@ func (s *site) person(r *http.Request) (answer, error) {
 		return answer{}, fmt.Errorf("list file systems: %w", err)
 	}
 	holdings := make([]*page.Holding, len(f.FileSystems))
-	group, ctx := errgroup.WithContext(ctx)
+	group, each := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for i, fs := range f.FileSystems {
 		group.Go(func() (err error) {
-			if holdings[i], err = s.holding(ctx, fs, f.By, uid); err != nil {
+			if holdings[i], err = s.holding(each, fs, f.By, uid); err != nil {
 				return fmt.Errorf("user %s in %s: %w", uid, fs.Name, err)
 			}
 			return nil
@@ -58,15 +58,10 @@ func (s *site) person(r *http.Request) (answer, error) {
 	if err := group.Wait(); err != nil {
 		return answer{}, err
 	}
-	from := firstDay(model.Range, f.Now)
 	for _, h := range holdings {
-		if h == nil {
-			continue
+		if h != nil {
+			model.Holdings = append(model.Holdings, *h)
 		}
-		for len(h.Course.Points) > 0 && h.Course.Points[0].Scan.Day < from {
-			h.Course.Points = h.Course.Points[1:]
-		}
-		model.Holdings = append(model.Holdings, *h)
 	}
 	if len(model.Holdings) == 0 {
 		return answer{}, nobody
@@ -76,11 +71,39 @@ func (s *site) person(r *http.Request) (answer, error) {
 		return cmp.Or(larger, cmp.Compare(a.FileSystem.Name, b.FileSystem.Name))
 	})
 	f.Title = model.Name()
+	if err := s.personCharts(ctx, &model); err != nil {
+		return answer{}, err
+	}
 	return answer{content: page.PersonPage(model)}, nil
 }
 
-// holding reads what a user has, and had, in one file system; nil where that was
-// never anything.
+// personCharts reads the courses that are drawn, those of the first file systems.
+func (s *site) personCharts(ctx context.Context, model *page.Person) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	from := firstDay(model.Range, model.Now)
+	for i := range min(len(model.Holdings), model.Charts) {
+		h := &model.Holdings[i]
+		group.Go(func() error {
+			history, err := s.readHistory(ctx, historyOfUser(h.FileSystem.ID, model.By, model.UID), reading{
+				from: from, points: smallChartPoints,
+			})
+			if err != nil {
+				return fmt.Errorf("user %s in %s: %w", model.UID, h.FileSystem.Name, err)
+			}
+			h.Course.Points, h.Course.Excerpt = history.chart, history.excerpt
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func historyOfUser(fileSystemID int64, by usage.Measure, uid string) usage.HistoryQuery {
+	return usage.HistoryQuery{FileSystemID: fileSystemID, GroupBy: usage.User, By: by, Keys: []string{uid}}
+}
+
+// holding reads what a user has, and had lately, in one file system; nil where that
+// was never anything.
 func (s *site) holding(ctx context.Context, fs usage.FileSystem, by usage.Measure, uid string) (*page.Holding, error) {
 	if fs.CurrentScanID == 0 {
 		return nil, nil
@@ -92,31 +115,27 @@ func (s *site) holding(ctx context.Context, fs usage.FileSystem, by usage.Measur
 	if err != nil {
 		return nil, fmt.Errorf("scan %d: %w", fs.CurrentScanID, err)
 	}
-	history, err := s.Reader.History(ctx, Scope(ctx), usage.HistoryQuery{
-		FileSystemID: fs.ID, GroupBy: usage.User, By: by, Keys: []string{uid},
+	if had, err := s.Reader.EverHad(ctx, Scope(ctx), fs.ID, usage.User, uid); err != nil || !had {
+		return nil, err
+	}
+	history, err := s.readHistory(ctx, historyOfUser(fs.ID, by, uid), reading{
+		from: daysBefore(scan.Day, page.SparkDays), points: chartPoints, until: scan.Day, spans: earlierSpans(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("history: %w", err)
-	}
-	if !everHad(history.Points) {
-		return nil, nil
+		return nil, err
 	}
 	h := &page.Holding{FileSystem: fs, Scan: s.zoned(scan), Row: usage.Row{Key: uid, Name: uid}}
-	for _, series := range history.Series {
+	for _, series := range history.series {
 		h.Row.Name = cmp.Or(series.Name, uid)
 	}
-	for i := range history.Points {
-		p := &history.Points[i]
-		p.Scan = s.zoned(p.Scan)
+	for _, p := range history.points {
 		if p.Scan.ID == scan.ID && len(p.Rows) > 0 && p.Rows[0] != nil {
 			h.Row.Measures = *p.Rows[0]
 		}
 	}
-	for i, days := range []int{1, 7, 30} {
-		h.Earlier[i] = report.Baseline(history.Points, &h.Scan, days)
+	for i, days := range earlierSpans() {
+		h.Earlier[i] = report.Baseline(history.points, &h.Scan, days)
 	}
-	h.Course = page.Course{
-		By: by, GroupBy: usage.User, Series: history.Series, Points: history.Points, Past: history.Points,
-	}
+	h.Course = page.Course{By: by, GroupBy: usage.User, Series: history.series, Past: history.points}
 	return h, nil
 }

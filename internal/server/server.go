@@ -36,6 +36,8 @@ type Reader interface {
 		ctx context.Context, scope usage.Scope, scanID int64, d usage.Dimension, keys []string,
 	) (map[string]usage.Measures, error)
 	History(ctx context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error)
+	HistoryDays(ctx context.Context, scope usage.Scope, q usage.HistoryQuery) ([]usage.HistoryDay, error)
+	EverHad(ctx context.Context, scope usage.Scope, fileSystemID int64, d usage.Dimension, key string) (bool, error)
 	SizeHistogram(
 		ctx context.Context, scope usage.Scope, scanID int64, by usage.Measure, typ *string,
 	) ([]usage.BucketRow, error)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,10 +11,6 @@ import (
 	"fstally/web/component"
 	"fstally/web/page"
 )
-
-// pastDays is how far before its newest point a course is read: a year and what
-// report.Baseline allows a comparison over a year to be late.
-const pastDays = 365 + 183
 
 // timeline is the page that shows one measure over time.
 func (s *site) timeline(r *http.Request) (answer, error) {
@@ -51,8 +46,8 @@ func (s *site) timeline(r *http.Request) (answer, error) {
 		return s.firstRun(ctx, f, []usage.FileSystem{*f.FileSystem})
 	}
 	course.By, course.Whole, course.Lines = f.By, true, as == "lines"
-	err = s.course(ctx, f, course, model.From, usage.HistoryQuery{
-		GroupBy: course.GroupBy, To: model.To, Top: model.Top,
+	err = s.course(ctx, f, course, usage.HistoryQuery{GroupBy: course.GroupBy, To: model.To, Top: model.Top}, reading{
+		from: model.From, points: chartPoints, spans: page.Spans(),
 	})
 	return answer{content: page.TimelinePage(model)}, err
 }
@@ -107,29 +102,16 @@ func firstDay(span page.Range, now time.Time) string {
 	}
 }
 
-// course reads the history of the shown file system from a day on, "" for all,
-// and what was before it as far as its newest point is compared with that.
+// course reads the history of the shown file system.
 func (s *site) course(
-	ctx context.Context, f *component.Frame, course *page.Course, from string, q usage.HistoryQuery,
+	ctx context.Context, f *component.Frame, course *page.Course, q usage.HistoryQuery, r reading,
 ) error {
 	q.FileSystemID, q.By = f.FileSystem.ID, course.By
-	if from != "" {
-		end, err := time.Parse(time.DateOnly, cmp.Or(q.To, f.Now.Format(time.DateOnly)))
-		if err != nil {
-			return fmt.Errorf("end of the history: %w", err)
-		}
-		q.From = min(from, end.AddDate(0, 0, -pastDays).Format(time.DateOnly))
-	}
-	history, err := s.Reader.History(ctx, Scope(ctx), q)
+	history, err := s.readHistory(ctx, q, r)
 	if err != nil {
-		return fmt.Errorf("history of %s by %q: %w", f.FileSystem.Name, q.GroupBy, err)
+		return fmt.Errorf("%s by %q: %w", f.FileSystem.Name, q.GroupBy, err)
 	}
-	for i := range history.Points {
-		history.Points[i].Scan = s.zoned(history.Points[i].Scan)
-	}
-	course.Series, course.Past, course.Points = history.Series, history.Points, history.Points
-	for len(course.Points) > 0 && course.Points[0].Scan.Day < from {
-		course.Points = course.Points[1:]
-	}
+	course.Series, course.Past = history.series, history.points
+	course.Points, course.Excerpt = history.chart, history.excerpt
 	return nil
 }

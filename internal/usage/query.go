@@ -3,6 +3,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrNotFound is returned by every reader for what does not exist or is outside
@@ -85,6 +86,16 @@ type HistoryQuery struct {
 	To      string // first day that is left out; "" for none
 	Top     int    // series: those largest in the newest scan of the range
 	Keys    []string
+	// Scans narrows to some of the scans of the range, by id; nil for all. A page
+	// chooses them out of HistoryDays, as a chart cannot show 5,000.
+	Scans []int64
+}
+
+// HistoryDay is a point of a history without its numbers.
+type HistoryDay struct {
+	ScanID  int64
+	Day     string // see Scan.Day
+	Started time.Time
 }
 
 // Point is one scan of a history.

@@ -35,6 +35,7 @@ type options struct {
 	binary, dataDir string
 	n               int
 	only            *regexp.Regexp
+	long            bool
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
@@ -44,6 +45,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.StringVar(&o.dataDir, "data-dir", "", "data directory of a demo; none: one is made and removed")
 	flags.IntVar(&o.n, "n", 200, "warm requests per address")
 	weeks := flags.Int("retention", 0, "time pages beside a run of retention that drops so many weeks, see retention.go")
+	flags.BoolVar(&o.long, "long", false, "with -retention: leave histories as long as they are")
 	only := flags.String("only", "", "only addresses that match this expression")
 	if err := flags.Parse(args); err != nil {
 		return err

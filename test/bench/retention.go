@@ -48,9 +48,11 @@ func (o options) retention(ctx context.Context, weeks int, out, progress io.Writ
 		if err := printSizes(ctx, conn, out); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintln(progress, "Spreading scans over file systems.")
-		if err := spread(ctx, conn); err != nil {
-			return fmt.Errorf("spread scans over file systems: %w", err)
+		if !o.long {
+			_, _ = fmt.Fprintln(progress, "Spreading scans over file systems.")
+			if err := spread(ctx, conn); err != nil {
+				return fmt.Errorf("spread scans over file systems: %w", err)
+			}
 		}
 		_, _ = fmt.Fprintf(progress, "Filling %d weeks of nights.\n", weeks)
 		if err := store.SetRetention(ctx, usage.Retention{}); err != nil { // not while they are filled

@@ -158,7 +158,7 @@ func (p Capacity) historyLabel() string {
 	points := p.History.Points
 	first, last := points[0], points[len(points)-1]
 	return fmt.Sprintf("Line chart of %s over %s, from %s on %s to %s on %s.", p.History.By,
-		component.Plural(int64(len(points)), "scan", "scans"),
+		p.History.scans(),
 		p.By.Format(first.Total), component.Day(first.Scan.Started),
 		p.By.Format(last.Total), component.Day(last.Scan.Started))
 }

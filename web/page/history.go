@@ -63,7 +63,7 @@ func statfs(by usage.Measure, scan usage.Scan) (used, size usage.Bytes, ok bool)
 func (p Capacity) historyData() historyData {
 	by, points := p.History.By, p.History.Points
 	data := historyData{
-		Bytes: by.IsBytes(), What: string(by), Gaps: gaps(points),
+		Bytes: by.IsBytes(), What: string(by), Gaps: p.History.gaps(),
 		Times: []int64{}, Found: []string{}, Used: []*string{}, Size: []*string{},
 	}
 	for _, point := range points {
@@ -82,35 +82,16 @@ func (p Capacity) historyData() historyData {
 	return data
 }
 
-// gaps returns the indexes of points that come so long after the one before that
-// a line between them would claim what nobody measured: more than two and a half
-// times the usual distance, which is the median, and more than a day and a half.
-func gaps(points []usage.Point) []int {
-	times := make([]time.Time, len(points))
-	for i := range points {
-		times[i] = points[i].Scan.Started
+// gaps returns the indexes of points that no line leads to from the one before.
+func (h History) gaps() []int {
+	if h.Excerpt != nil {
+		return h.Excerpt.Gaps
 	}
-	return breaks(times)
-}
-
-// breaks is gaps for the times of scans, oldest first.
-func breaks(times []time.Time) []int {
-	found := []int{}
-	if len(times) < 3 {
-		return found
+	times := make([]time.Time, len(h.Points))
+	for i := range h.Points {
+		times[i] = h.Points[i].Scan.Started
 	}
-	distances := make([]time.Duration, 0, len(times)-1)
-	for i := 1; i < len(times); i++ {
-		distances = append(distances, times[i].Sub(times[i-1]))
-	}
-	sorted := slices.Sorted(slices.Values(distances))
-	usual := sorted[len(sorted)/2]
-	for i, d := range distances {
-		if d > usual*5/2 && d > 36*time.Hour {
-			found = append(found, i+1)
-		}
-	}
-	return found
+	return report.Gaps(times)
 }
 
 // forecastData draws the forecast up to a third more than the time that the
@@ -197,5 +178,48 @@ func (h History) sub() string {
 		return string(h.By)
 	}
 	since := component.Day(h.Points[0].Scan.Started)
-	return string(h.By) + " in " + component.Plural(int64(len(h.Points)), "scan", "scans") + " since " + since
+	sub := string(h.By) + " in " + h.scans() + " since " + since
+	if h.Excerpt != nil {
+		sub += ", " + stepWords(h.Excerpt.Step)
+	}
+	return sub
+}
+
+// scans counts those of the chart.
+func (h History) scans() string {
+	n := int64(len(h.Points))
+	if h.Excerpt != nil {
+		return component.Count(n) + " of " + component.Plural(int64(h.Excerpt.Of), "scan", "scans")
+	}
+	return component.Plural(n, "scan", "scans")
+}
+
+// stepWords says what a point of an excerpt stands for.
+func stepWords(days int) string {
+	switch {
+	case days == 7:
+		return "one a week"
+	case days%7 == 0:
+		return "one every " + component.Count(int64(days/7)) + " weeks"
+	default:
+		return "one every " + component.Count(int64(days)) + " days"
+	}
+}
+
+// tableNote says which scans the table beside the chart leaves out; "" for none.
+func (h History) tableNote() string {
+	rows, of := len(h.tableRows()), len(h.Points)
+	note := "The last scan of each month"
+	if h.Excerpt != nil {
+		of = h.Excerpt.Of
+		if rows < len(h.Points) {
+			note = "The last scan of each month among those of the chart"
+		} else {
+			note = "Scans of the chart, " + stepWords(h.Excerpt.Step)
+		}
+	}
+	if rows == of {
+		return ""
+	}
+	return note + "; the CSV has all " + component.Count(int64(of)) + "."
 }

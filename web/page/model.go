@@ -53,6 +53,8 @@ type History struct {
 	Range  Range
 	From   string        // first day of the range, 2006-01-02; "" for all
 	Points []usage.Point // oldest first; Rows are not needed
+	// Excerpt says which of the scans Points are; nil where they are all.
+	Excerpt *report.Excerpt
 }
 
 // Files is the view model of /fs/{fs}/files?scan=&type=&histogram=: who creates

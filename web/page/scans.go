@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"fstally/internal/report"
 	"fstally/internal/usage"
 	"fstally/web/component"
 )
@@ -42,7 +43,7 @@ func (p Scans) rows() []scanRow {
 		times[k] = p.Items[i].Started
 	}
 	gapBefore := map[int]time.Duration{} // by the index of the later scan
-	for _, k := range breaks(times) {
+	for _, k := range report.Gaps(times) {
 		gapBefore[published[k]] = times[k].Sub(times[k-1])
 	}
 	var rows []scanRow

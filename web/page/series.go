@@ -17,7 +17,9 @@ type Course struct {
 	GroupBy usage.Dimension // of the series; "" for the whole alone
 	Series  []usage.Row     // see usage.History
 	Points  []usage.Point   // those that are shown, oldest first
-	// Past holds Points and what was before them, to compare the newest with.
+	// Excerpt says which of the scans Points are; nil where they are all.
+	Excerpt *report.Excerpt
+	// Past holds Points and the earlier ones that the newest is compared with.
 	Past []usage.Point
 	// Whole says that Series and the others are parts of the total.
 	Whole bool
@@ -43,7 +45,7 @@ type seriesLine struct {
 
 func (c Course) data() seriesData {
 	data := seriesData{
-		Bytes: c.By.IsBytes(), Stacked: c.Whole && !c.Lines, Gaps: gaps(c.Points),
+		Bytes: c.By.IsBytes(), Stacked: c.Whole && !c.Lines, Gaps: c.history().gaps(),
 		Times: []int64{}, Totals: []string{}, Series: []seriesLine{},
 	}
 	for _, p := range c.Points {
@@ -120,8 +122,8 @@ func whole() line {
 	return line{name: "total", of: func(p usage.Point) *usage.Measures { return &p.Total }}
 }
 
-// spans are what a Course is compared over, in days.
-func spans() []int { return []int{7, 30, 365} }
+// Spans are what a Course is compared over, in days.
+func Spans() []int { return []int{7, 30, 365} }
 
 func spanWord(days int) string {
 	switch days {
@@ -168,14 +170,19 @@ func (c Course) spanTitle(days int) string {
 func (c Course) label(what string) string {
 	first, last := c.Points[0], c.latest()
 	return fmt.Sprintf("Chart of %s over %s, from %s to %s. All values are in the table.",
-		what, component.Plural(int64(len(c.Points)), "scan", "scans"),
+		what, c.history().scans(),
 		component.Day(first.Scan.Started), component.Day(last.Scan.Started))
 }
 
-func (c Course) sub() string { return History{By: c.By, Points: c.Points}.sub() }
+// history is the Course without its series.
+func (c Course) history() History {
+	return History{By: c.By, Points: c.Points, Excerpt: c.Excerpt}
+}
+
+func (c Course) sub() string { return c.history().sub() }
 
 // rows are the points of the table, newest first.
-func (c Course) rows() []usage.Point { return History{Points: c.Points}.tableRows() }
+func (c Course) rows() []usage.Point { return c.history().tableRows() }
 
 // share is the part of a line in the newest total.
 func (c Course) share(l line) string {
@@ -189,7 +196,7 @@ func (c Course) share(l line) string {
 // spansNote says which scans the spans go back to.
 func (c Course) spansNote() string {
 	var since []string
-	for _, days := range spans() {
+	for _, days := range Spans() {
 		if base := c.baseline(days); base != nil {
 			since = append(since, spanWord(days)+": since "+component.Day(base.Scan.Started))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fstally/internal/report"
 	"fstally/internal/usage"
 	"fstally/web/component"
 )
@@ -14,8 +15,10 @@ import (
 const (
 	sparkWidth  = 104
 	sparkHeight = 28
-	sparkDays   = 90
 )
+
+// SparkDays is how many days a spark shows.
+const SparkDays = 90
 
 // spark is a small chart of one measure over the last weeks.
 type spark struct {
@@ -32,7 +35,7 @@ type sparkPoint struct {
 func newSpark(by usage.Measure, points []usage.Point, of func(usage.Point) *usage.Measures) spark {
 	s := spark{by: by}
 	for _, p := range points {
-		if points[len(points)-1].Scan.Started.Sub(p.Scan.Started) > sparkDays*24*time.Hour {
+		if points[len(points)-1].Scan.Started.Sub(p.Scan.Started) > SparkDays*24*time.Hour {
 			continue
 		}
 		if m := of(p); m != nil {
@@ -56,7 +59,7 @@ func (s spark) lines() []string {
 		least, most = min(least, value(p)), max(most, value(p))
 	}
 	span := times[len(times)-1].Sub(times[0]).Seconds()
-	gaps := breaks(times)
+	gaps := report.Gaps(times)
 	var lines, line []string
 	for i, p := range s.points {
 		if slices.Contains(gaps, i) {

@@ -69,7 +69,7 @@ func (p Timeline) entity(row usage.Row) string { return p.EntityURL(p.Course.Gro
 
 // totals is the history of the whole, as the Capacity page draws it.
 func (p Timeline) totals() Capacity {
-	return Capacity{Frame: p.Frame, History: History{By: p.By, Points: p.Course.Points}}
+	return Capacity{Frame: p.Frame, History: p.Course.history()}
 }
 
 // rangeURL leads to a range that ends now.

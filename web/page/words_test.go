@@ -33,7 +33,7 @@ func TestGaps(t *testing.T) {
 		{"weekly scans have no gaps", []int{0, 7, 14, 21}, []int{}},
 		{"two scans cannot tell", []int{0, 300}, []int{}},
 	} {
-		if diff := cmp.Diff(tc.want, gaps(nights(tc.days...))); diff != "" {
+		if diff := cmp.Diff(tc.want, History{Points: nights(tc.days...)}.gaps()); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tc.name, diff)
 		}
 	}

@@ -252,17 +252,53 @@ func (s *Store) UsageOf(
 	return out, s.Err
 }
 
-// History returns a point for each day with a published scan.
-func (s *Store) History(_ context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error) {
-	var h usage.History
+// HistoryDays lists the points of History.
+func (s *Store) HistoryDays(
+	_ context.Context, scope usage.Scope, q usage.HistoryQuery,
+) ([]usage.HistoryDay, error) {
+	var days []usage.HistoryDay
+	for _, scan := range s.days(scope, q) {
+		days = append(days, usage.HistoryDay{ScanID: scan.ID, Day: scan.Day, Started: scan.Started})
+	}
+	return days, s.Err
+}
+
+// days lists the latest published scan of each day.
+func (s *Store) days(scope usage.Scope, q usage.HistoryQuery) []usage.Scan {
+	var days []usage.Scan
 	for _, scan := range s.published(scope, q.FileSystemID) {
 		if scan.Day < q.From || q.To != "" && scan.Day >= q.To {
 			continue
 		}
-		if n := len(h.Points); n > 0 && h.Points[n-1].Scan.Day == scan.Day {
-			h.Points = h.Points[:n-1]
+		if n := len(days); n > 0 && days[n-1].Day == scan.Day {
+			days = days[:n-1]
 		}
-		h.Points = append(h.Points, usage.Point{Scan: scan, Total: scan.Totals})
+		days = append(days, scan)
+	}
+	return days
+}
+
+// EverHad looks through all published scans.
+func (s *Store) EverHad(
+	_ context.Context, scope usage.Scope, fileSystemID int64, d usage.Dimension, key string,
+) (bool, error) {
+	for _, scan := range s.published(scope, fileSystemID) {
+		for _, row := range s.rows(scan.ID, d, usage.Filter{}) {
+			if row.Key == key && !row.IsZero() {
+				return true, s.Err
+			}
+		}
+	}
+	return false, s.Err
+}
+
+// History returns a point for each day with a published scan.
+func (s *Store) History(_ context.Context, scope usage.Scope, q usage.HistoryQuery) (usage.History, error) {
+	var h usage.History
+	for _, scan := range s.days(scope, q) {
+		if q.Scans == nil || slices.Contains(q.Scans, scan.ID) {
+			h.Points = append(h.Points, usage.Point{Scan: scan, Total: scan.Totals})
+		}
 	}
 	if q.GroupBy == "" || len(h.Points) == 0 {
 		return h, s.Err
