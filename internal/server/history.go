@@ -15,7 +15,7 @@ const (
 	// chartPoints is how many scans a chart shows at most. One as wide as a page has
 	// about as many pixels, and more points make the page slow to read and to send.
 	chartPoints = 750
-	// smallChartPoints is the same of a chart among others.
+	// smallChartPoints is the same of a chart among others, or of many values.
 	smallChartPoints = 400
 )
 

@@ -46,8 +46,12 @@ func (s *site) timeline(r *http.Request) (answer, error) {
 		return s.firstRun(ctx, f, []usage.FileSystem{*f.FileSystem})
 	}
 	course.By, course.Whole, course.Lines = f.By, true, as == "lines"
+	points := chartPoints
+	if course.GroupBy != "" {
+		points = smallChartPoints
+	}
 	err = s.course(ctx, f, course, usage.HistoryQuery{GroupBy: course.GroupBy, To: model.To, Top: model.Top}, reading{
-		from: model.From, points: chartPoints, spans: page.Spans(),
+		from: model.From, points: points, spans: page.Spans(),
 	})
 	return answer{content: page.TimelinePage(model)}, err
 }
