@@ -11,7 +11,7 @@ const (
 	listAtOnce = 64 << 10
 	// chunkSize is how many entries a walker takes at a time, so that a large
 	// directory is for all of them.
-	chunkSize = 64
+	chunkSize = FoundMost
 )
 
 // batch is what one reading of a directory gave, cut into chunks that any walker

@@ -30,13 +30,15 @@ func NextDirent(buf []byte) int {
 // DirentName returns the name in a whole record, with the zero byte at its end.
 func DirentName(record []byte) []byte {
 	// It ends within the last eight bytes, so a short name is not searched twice.
-	from := max(direntName, len(record)-direntAlign)
-	end := from + bytes.IndexByte(record[from:], 0)
+	end := max(direntName, len(record)-direntAlign)
+	for record[end] != 0 {
+		end++
+	}
 	return record[direntName : end+1 : end+1]
 }
 
-// dotName reports "." and "..".
-func dotName(name []byte) bool {
+// DotName reports "." and "..", which end in a zero byte.
+func DotName(name []byte) bool {
 	return name[0] == '.' && (name[1] == 0 || name[1] == '.' && name[2] == 0)
 }
 

@@ -345,8 +345,15 @@ type listedDir struct {
 
 func (d *listedDir) Stat(e *usage.Entry) (uint64, error) { return d.l.Stat(d.path, e) }
 
-func (d *listedDir) StatAt(name []byte, e *usage.Entry) (uint64, error) {
-	return d.l.Stat(filepath.Join(d.path, unix.ByteSliceToString(name)), e)
+func (d *listedDir) StatAll(records []byte, f *walk.Found) {
+	for len(records) > 0 {
+		record := records[:walk.NextDirent(records)]
+		records = records[len(record):]
+		name := walk.DirentName(record)
+		name = name[:len(name)-1]
+		mount, err := d.l.Stat(filepath.Join(d.path, string(name)), f.Next())
+		f.Add(name, mount, err)
+	}
 }
 
 func (d *listedDir) OpenAt(name string) (walk.Directory, error) {

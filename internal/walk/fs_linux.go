@@ -17,6 +17,7 @@ type osFS struct {
 	// cached takes attributes as the kernel has them, without asking a server
 	// again for what came with the name.
 	cached bool
+	pace   pace
 	// noStatx is set once statx(2) turned out to be missing (before Linux 4.11,
 	// or forbidden by an old container runtime's filter).
 	noStatx atomic.Bool
@@ -36,35 +37,48 @@ func (f *osFS) Stat(path string, e *usage.Entry) (mount uint64, err error) {
 	if err != nil {
 		return NoMount, err
 	}
-	return f.stat(unix.AT_FDCWD, name, e)
+	return f.stat(unix.AT_FDCWD, name, e, false)
 }
 
 // stat reads attributes with one statx(2); name is relative to the directory at
 // and ends in a zero byte, which alone is that directory itself.
 // Before Linux 5.8 statx knows no mount ids, and the device stands for the mount.
-func (f *osFS) stat(at int, name []byte, e *usage.Entry) (mount uint64, err error) {
+func (f *osFS) stat(at int, name []byte, e *usage.Entry, quick bool) (mount uint64, err error) {
 	if f.noStatx.Load() {
 		return lstat(at, unix.ByteSliceToString(name), e)
 	}
-	flags := statxFlags
+	var st unix.Statx_t
+	switch errno := f.statx(at, name, &st, quick); errno {
+	case 0:
+		return attributes(&st, e), nil
+	case unix.ENOSYS:
+		f.noStatx.Store(true)
+		return lstat(at, unix.ByteSliceToString(name), e)
+	default:
+		return NoMount, errno
+	}
+}
+
+// statx calls statx(2). unix.Statx would copy the name for each entry.
+//
+// The runtime is not told of quick calls: telling it takes a tenth of the time of a
+// call that finds all in memory, but lets it use the processor while others wait.
+func (f *osFS) statx(at int, name []byte, st *unix.Statx_t, quick bool) (errno unix.Errno) {
+	flags := uintptr(statxFlags)
 	if f.cached {
 		flags |= unix.AT_STATX_DONT_SYNC
 	}
-	var st unix.Statx_t
 	for {
-		// unix.Statx would copy the name for each entry.
 		//nolint:gosec // G103: the kernel reads the name up to its zero byte, and fills st
-		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(flags),
-			statxMask, uintptr(unsafe.Pointer(&st)), 0)
-		switch errno {
-		case 0:
-			return attributes(&st, e), nil
-		case unix.EINTR: // see retry
-		case unix.ENOSYS:
-			f.noStatx.Store(true)
-			return lstat(at, unix.ByteSliceToString(name), e)
-		default:
-			return NoMount, errno
+		if quick {
+			_, _, errno = unix.RawSyscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&name[0])), flags,
+				statxMask, uintptr(unsafe.Pointer(st)), 0)
+		} else {
+			_, _, errno = unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&name[0])), flags,
+				statxMask, uintptr(unsafe.Pointer(st)), 0)
+		}
+		if errno != unix.EINTR { // see retry
+			return errno
 		}
 	}
 }
@@ -141,12 +155,22 @@ type directory struct {
 
 // Stat implements Directory. It needs no permission to search the directory.
 func (d *directory) Stat(e *usage.Entry) (mount uint64, err error) {
-	return d.fs.stat(d.fd, []byte{0}, e)
+	return d.fs.stat(d.fd, []byte{0}, e, false)
 }
 
-// StatAt implements Directory.
-func (d *directory) StatAt(name []byte, e *usage.Entry) (mount uint64, err error) {
-	return d.fs.stat(d.fd, name, e)
+// StatAll implements Directory.
+func (d *directory) StatAll(records []byte, f *Found) {
+	run := d.fs.pace.begin()
+	for len(records) > 0 {
+		length := NextDirent(records)
+		name := DirentName(records[:length])
+		records = records[length:]
+		if !DotName(name) {
+			mount, err := d.fs.stat(d.fd, name, f.Next(), run.quick)
+			f.Add(name[:len(name)-1], mount, err)
+		}
+	}
+	d.fs.pace.end(run, f.N+len(f.Failed))
 }
 
 // OpenAt implements Directory.

@@ -95,10 +95,9 @@ type walker struct {
 	post   *post
 	sink   Sink
 
-	entries [chunkSize]usage.Entry // of the chunk at hand
-	mounts  [chunkSize]uint64      // that they are on
-	count   int
-	found   []*node // directories among them
+	looked Found   // at the entries of the chunk at hand
+	found  []*node // directories among them
+	atOnce int     // entries that are looked at before anything else
 }
 
 // start hands the root to the sink and to the queue.
@@ -108,14 +107,14 @@ func (w *walker) start() (err error) {
 	if err := w.wait(w.post); err != nil {
 		return err
 	}
-	e := &w.entries[0]
+	e := &w.looked.Entries[0]
 	rules, parent, err := newRules(&w.o, e)
 	if err != nil {
 		return err
 	}
 	w.rules = rules
 	w.root = newNode(nil, e)
-	w.sink.Add(parent, w.entries[:1])
+	w.sink.Add(parent, w.looked.Entries[:1])
 	w.queue.push([]*node{w.root})
 	w.post.do(idle)
 	return nil
@@ -297,63 +296,79 @@ func (w *walker) leave(dir *usage.Dir) {
 
 // attributes reads those of the entries in a chunk.
 func (w *walker) attributes(n *node, open Directory, records []byte) {
-	defer w.flush(n)
 	w.post.do(stating)
-	for len(records) > 0 {
-		length := NextDirent(records)
-		name := DirentName(records[:length])
-		records = records[length:]
-		if dotName(name) {
-			continue
-		}
-		if w.stopped() || w.o.Limiter != nil && w.wait(w.post) != nil {
+	for len(records) > 0 && !w.stopped() {
+		run := records[:w.run(records)]
+		records = records[len(run):]
+		w.looked.Reset()
+		if w.o.Limiter != nil && !DotName(DirentName(run)) && w.wait(w.post) != nil {
 			return
 		}
-		w.entry(n, open, name)
-		// A slow walk fills no chunk for minutes, but shows its progress.
-		if w.post.answered() {
-			w.flush(n)
+		if err := statAll(run, open, &w.looked); err != nil {
+			w.statEach(run, open)
+		}
+		w.flush(n)
+		// A slow walk takes minutes for a chunk, but shows its progress.
+		if w.post.answered() || w.o.Limiter != nil {
+			w.atOnce = 1
+		} else {
+			w.atOnce = min(2*max(1, w.atOnce), FoundMost)
 		}
 	}
 }
 
-// entry reads the attributes of one entry.
-func (w *walker) entry(n *node, open Directory, name []byte) {
-	e := &w.entries[w.count]
-	mount, err := statAt(open, name, e)
-	e.Name, e.Dir = name[:len(name)-1], nil
-	if err != nil {
-		w.report.failed("stat", n.dir.Join(e.Name), err)
-		return
+// run returns the length of as many records as are looked at in one go.
+func (w *walker) run(records []byte) (length int) {
+	if w.atOnce >= chunkSize {
+		return len(records)
 	}
-	w.mounts[w.count] = mount
-	w.count++
+	for n := 0; n < max(1, w.atOnce) && length < len(records); n++ {
+		length += NextDirent(records[length:])
+	}
+	return length
 }
 
-// statAt makes an error of a panic.
-func statAt(open Directory, name []byte, e *usage.Entry) (mount uint64, err error) {
+// statAll makes an error of a panic.
+func statAll(records []byte, open Directory, f *Found) (err error) {
 	defer caught(&err)
-	return open.StatAt(name, e)
+	open.StatAll(records, f)
+	return nil
 }
 
-// flush hands on what was read.
+// statEach looks at entries one by one, after looking at all of them went wrong.
+func (w *walker) statEach(records []byte, open Directory) {
+	w.looked.Reset()
+	for len(records) > 0 {
+		record := records[:NextDirent(records)]
+		records = records[len(record):]
+		if err := statAll(record, open, &w.looked); err != nil {
+			name := DirentName(record)
+			w.looked.Add(name[:len(name)-1], NoMount, err)
+		}
+	}
+}
+
+// flush hands on what was looked at.
 func (w *walker) flush(n *node) {
-	if w.count == 0 {
+	for _, f := range w.looked.Failed {
+		w.report.failed("stat", n.dir.Join(f.Name), f.Err)
+	}
+	if w.looked.N == 0 {
 		return
 	}
 	defer func() { w.blame(recover(), n.dir) }()
-	kept := w.entries[:0]
+	all := w.looked.Entries[:w.looked.N]
+	kept := all[:0]
 	n.listed.mu.Lock()
-	for i := range w.entries[:w.count] {
-		if e := &w.entries[i]; w.counts(n, e, w.mounts[i]) {
+	for i := range all {
+		if w.counts(n, &all[i], w.looked.Mounts[i]) {
 			if len(kept) < i {
-				w.entries[len(kept)] = *e
+				all[len(kept)] = all[i]
 			}
-			kept = w.entries[:len(kept)+1]
+			kept = all[:len(kept)+1]
 		}
 	}
 	n.listed.mu.Unlock()
-	w.count = 0
 	if len(kept) > 0 {
 		w.sink.Add(n.dir, kept)
 	}

@@ -90,13 +90,7 @@ func (q *queue) shared() (chunks int) {
 	return chunks
 }
 
-// help takes a chunk of a shared batch; both are nil when there is none.
-func (q *queue) help() (*batch, []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.chunk()
-}
-
+// chunk takes a chunk of a shared batch; both are nil when there is none.
 func (q *queue) chunk() (*batch, []byte) {
 	for len(q.batches) > 0 {
 		b := q.batches[0]
@@ -110,7 +104,7 @@ func (q *queue) chunk() (*batch, []byte) {
 
 // next waits for work for the walker with this number: a chunk of a batch, or a
 // directory. All are nil when there will be none.
-func (q *queue) next(walker int) (b *batch, chunk []byte, n *node) {
+func (q *queue) next(walker int) (*batch, []byte, *node) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
@@ -121,10 +115,10 @@ func (q *queue) next(walker int) (b *batch, chunk []byte, n *node) {
 			return nil, nil, nil
 		}
 		// Batches first: that bounds the memory of them.
-		if b, chunk = q.chunk(); b != nil {
+		if b, chunk := q.chunk(); b != nil {
 			return b, chunk, nil
 		}
-		if n = q.pop(); n != nil {
+		if n := q.pop(); n != nil {
 			return nil, nil, n
 		}
 		q.idle.Add(1)

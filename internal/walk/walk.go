@@ -26,6 +26,11 @@ type Options struct {
 	Fileset func(parent *usage.Dir, name string) string
 	// Snapshots are exact names of snapshot directories, see DefaultSnapshots.
 	Snapshots []string
+	// Local says that the file system waits for no server.
+	Local bool
+	// Cached takes attributes as the kernel has them from the latest answer of a
+	// server, see Freshness.
+	Cached bool
 	// FS does the operations; nil for the operating system.
 	FS FS
 	// Watch is told what the walkers do; nil for nobody. It serves one walk at a time.
@@ -35,7 +40,7 @@ type Options struct {
 // withDefaults fills in what may be left out.
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
-		o.FS = OS()
+		o.FS = osFor(&o)
 	}
 	if o.Watch == nil {
 		o.Watch = new(Watch)

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"fstally/internal/usage"
 	"fstally/internal/walk"
 )
@@ -165,10 +163,28 @@ func (d *directory) Stat(e *usage.Entry) (uint64, error) {
 	return mount, err
 }
 
-// StatAt implements walk.Directory.
-func (d *directory) StatAt(name []byte, e *usage.Entry) (uint64, error) {
-	path := d.path + "/" + unix.ByteSliceToString(name)
-	return d.fs.at(path).stat(e, func() (uint64, error) { return d.Directory.StatAt(name, e) })
+// StatAll implements walk.Directory.
+func (d *directory) StatAll(records []byte, f *walk.Found) {
+	for len(records) > 0 {
+		record := records[:walk.NextDirent(records)]
+		records = records[len(record):]
+		name := walk.DirentName(record)
+		if walk.DotName(name) {
+			continue
+		}
+		name = name[:len(name)-1]
+		var one walk.Found
+		e := f.Next()
+		mount, err := d.fs.at(d.path+"/"+string(name)).stat(e, func() (uint64, error) {
+			d.Directory.StatAll(record, &one)
+			if len(one.Failed) > 0 {
+				return walk.NoMount, one.Failed[0].Err
+			}
+			*e = one.Entries[0]
+			return one.Mounts[0], nil
+		})
+		f.Add(name, mount, err)
+	}
 }
 
 // OpenAt implements walk.Directory.
@@ -198,7 +214,7 @@ func (d *directory) List(buf []byte) (int, error) {
 func (d *directory) cut(records []byte) (length int) {
 	for length < len(records) && d.read < d.fault.ReadAfter {
 		next := walk.NextDirent(records[length:])
-		if name := unix.ByteSliceToString(walk.DirentName(records[length : length+next])); name != "." && name != ".." {
+		if !walk.DotName(walk.DirentName(records[length : length+next])) {
 			d.read++
 		}
 		length += next

@@ -44,7 +44,7 @@ type options struct {
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("scan", flag.ContinueOnError)
-	flags.StringVar(&o.dir, "dir", "", "directory that keeps the trees for the next time; none: they are made anew and removed")
+	flags.StringVar(&o.dir, "dir", "", "directory that keeps the trees for the next time; without one they are removed")
 	flags.Float64Var(&o.scale, "scale", 1, "size of the trees: 1 for 2,048 directories of 1,024 files and so on")
 	flags.IntVar(&o.n, "n", 5, "runs of each program on each tree")
 	flags.StringVar(&o.fstally, "fstally", "bin/fstally", "the program")

@@ -78,16 +78,17 @@ func small(scale float64) []dir {
 		dirs = append(dirs, at.dir)
 		entries += 1 + at.files
 		subdirs := 1 + r.IntN(5)
-		switch {
-		case at.depth == 0:
+		switch at.depth {
+		case 0:
 			subdirs = projects
-		case at.depth == 1:
+		case 1:
 			subdirs = 8
-		case at.depth == deepest:
+		case deepest:
 			subdirs = 0
 		}
 		for n := range subdirs {
-			sub := place{dir{path: pick(r, "run", "src", "lib", "project", "out", "build") + fmt.Sprint(n), project: at.project}, at.depth + 1}
+			name := pick(r, "run", "src", "lib", "project", "out", "build") + fmt.Sprint(n)
+			sub := place{dir{path: name, project: at.project}, at.depth + 1}
 			if at.depth == 0 {
 				sub.project = n
 			} else {
