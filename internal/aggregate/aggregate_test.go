@@ -4,51 +4,20 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"fstally/internal/aggregate"
+	"fstally/internal/classify"
 	"fstally/internal/usage"
 )
 
 const start = int64(1_800_000_000)
 
-// byName classifies by the last component alone, so that expectations can be
-// read off a test's tree.
-type byName struct{}
-
-func (byName) Key(dir *usage.Dir, e *usage.Entry) usage.Key {
-	k := usage.Key{UID: e.UID, GID: e.GID, SizeClass: usage.SizeNotFile, AgeClass: usage.AgeNotFile}
-	if dir != nil {
-		k.Fileset = dir.Fileset
-	}
-	switch e.Type {
-	case usage.Directory:
-		k.Type, k.Fileset = usage.TypeDir, e.Dir.Fileset
-	case usage.Symlink:
-		k.Type = usage.TypeSymlink
-	case usage.Special:
-		k.Type = usage.TypeSpecial
-	case usage.File:
-		k.SizeClass, k.AgeClass = usage.DefaultSizeClasses().Of(e.Size), usage.AgeOf(start, e.Mtime)
-		_, k.Type, _ = strings.Cut(string(e.Name), ".")
-		if k.Type == "" {
-			k.Type = usage.None
-		}
-	}
-	return k
-}
-
-type batch struct {
-	dir     *usage.Dir
-	entries []usage.Entry
-}
-
 // invent makes a tree of two parts, x and y, below a root, as batches in
 // preorder: batch 0 is the root's own entry.
-func invent(seed uint64, dirs int) []batch {
+func invent(seed uint64, dirs int) []listing {
 	r := rand.New(rand.NewPCG(seed, 1))
 	root := &usage.Dir{}
 	own := func(d *usage.Dir) usage.Entry {
@@ -57,7 +26,7 @@ func invent(seed uint64, dirs int) []batch {
 			Blocks: 8, Mtime: start - int64(r.IntN(1000)), Dir: d,
 		}
 	}
-	batches := []batch{{nil, []usage.Entry{own(root)}}}
+	batches := []listing{{nil, []usage.Entry{own(root)}}}
 	all := []*usage.Dir{root}
 	var top []usage.Entry
 	for _, name := range []string{"x", "y"} {
@@ -65,12 +34,12 @@ func invent(seed uint64, dirs int) []batch {
 		all = append(all, d)
 		top = append(top, own(d))
 	}
-	batches = append(batches, batch{root, top})
+	batches = append(batches, listing{root, top})
 	for i := range dirs {
 		parent := all[1+r.IntN(len(all)-1)]
 		d := &usage.Dir{Parent: parent, Name: fmt.Sprintf("d%d", i), Depth: parent.Depth + 1, Fileset: parent.Fileset}
 		all = append(all, d)
-		batches = append(batches, batch{parent, []usage.Entry{own(d)}})
+		batches = append(batches, listing{parent, []usage.Entry{own(d)}})
 		var files []usage.Entry
 		for j := range r.IntN(12) {
 			e := usage.Entry{
@@ -92,22 +61,30 @@ func invent(seed uint64, dirs int) []batch {
 			}
 			files = append(files, e)
 		}
-		batches = append(batches, batch{d, files})
+		batches = append(batches, listing{d, files})
 	}
 	return batches
 }
 
-func finish(batches []batch, shards int) *aggregate.Partial {
-	var all []*aggregate.Shard
-	for range shards {
-		all = append(all, aggregate.NewShard(byName{}, start))
+func finish(batches []listing, shards int) *aggregate.Partial {
+	tally := newTally(0, 0)
+	all := make([]*aggregate.Shard, shards)
+	for i := range all {
+		all[i] = tally.NewShard()
 	}
 	for i, b := range batches {
 		for j := range b.entries { // one entry at a time, to mix the shards as much as can be
 			all[(i*7+j)%shards].Add(b.dir, b.entries[j:j+1])
 		}
 	}
-	return aggregate.Finish(all, 1, nil, nil, func(typ string) string { return "c" + typ })
+	return tally.Finish(1, nil, nil, func(typ string) string { return "c" + typ })
+}
+
+// newTally returns a tally with these limits, 0 for the usual ones.
+func newTally(types, cells int) *aggregate.Tally {
+	return aggregate.New(aggregate.Options{
+		Started: start, SizeClasses: usage.DefaultSizeClasses(), Types: classify.NewTypes(types), MaxCells: cells,
+	})
 }
 
 func TestShardsChangeNothing(t *testing.T) {
@@ -126,8 +103,8 @@ func TestShardsChangeNothing(t *testing.T) {
 }
 
 func TestMergeOfPartsIsTheWhole(t *testing.T) {
-	part := func(batches []batch, name string) []batch {
-		var out []batch
+	part := func(batches []listing, name string) []listing {
+		var out []listing
 		for _, b := range batches {
 			if b.dir == nil {
 				continue
@@ -135,7 +112,7 @@ func TestMergeOfPartsIsTheWhole(t *testing.T) {
 			if b.dir.Parent == nil { // the entries of the root are those of the parts themselves
 				for _, e := range b.entries {
 					if string(e.Name) == name {
-						out = append(out, batch{b.dir, []usage.Entry{e}})
+						out = append(out, listing{b.dir, []usage.Entry{e}})
 					}
 				}
 				continue
@@ -195,7 +172,7 @@ func TestHardLinkIsChargedToTheSmallestPath(t *testing.T) {
 		return usage.Entry{Name: []byte(name), Nlink: 3, Dev: 1, Ino: 7, Size: 100, Blocks: 8, Mtime: start, Atime: start}
 	}
 	// The third name is outside: the inode is counted all the same.
-	p := finish([]batch{{b, []usage.Entry{link("z.bin")}}, {a, []usage.Entry{link("m.txt")}}}, 2)
+	p := finish([]listing{{b, []usage.Entry{link("z.bin")}}, {a, []usage.Entry{link("m.txt")}}}, 2)
 	s := p.Summary()
 	want := usage.Measures{Files: 1, Inodes: 1, Size: usage.ByteCount(100), Allocated: usage.ByteCount(4096), Slack: usage.ByteCount(3996)}
 	if s.Totals != want || s.Counters.Links != 2 {
@@ -216,7 +193,7 @@ func TestHardLinkIsChargedToTheSmallestPath(t *testing.T) {
 func TestSumsBeyond64Bits(t *testing.T) {
 	root := &usage.Dir{}
 	huge := usage.Entry{Name: []byte("big.x"), Nlink: 1, Size: math.MaxInt64}
-	s := finish([]batch{{root, []usage.Entry{huge, huge}}}, 1).Summary()
+	s := finish([]listing{{root, []usage.Entry{huge, huge}}}, 1).Summary()
 	if got := s.Totals.Size.String(); got != "18446744073709551614" {
 		t.Errorf("two files of 2^63-1 bytes sum to %s", got)
 	}
@@ -229,7 +206,7 @@ func TestTypesAreLimited(t *testing.T) {
 		entries = append(entries, usage.Entry{Name: fmt.Appendf(nil, "f.t%05d", i), Nlink: 1, Size: int64(i), Blocks: int64(i)})
 	}
 	entries = append(entries, usage.Entry{Name: []byte("plain"), Nlink: 1})
-	s := finish([]batch{{root, entries}}, 1).Summary()
+	s := finish([]listing{{root, entries}}, 1).Summary()
 	types := s.Marginal(usage.Type)
 	if len(types) != usage.MaxTypes+2 {
 		t.Errorf("%d types are kept, want %d, (none) and (rest)", len(types), usage.MaxTypes)
@@ -256,14 +233,14 @@ func TestTypesAreLimited(t *testing.T) {
 
 func TestDirectoriesWorthKeeping(t *testing.T) {
 	root := &usage.Dir{}
-	batches := []batch{{nil, []usage.Entry{{Type: usage.Directory, Nlink: 2, Dir: root}}}}
+	batches := []listing{{nil, []usage.Entry{{Type: usage.Directory, Nlink: 2, Dir: root}}}}
 	add := func(name string, files int, uid uint32, blocks int64) {
 		d := &usage.Dir{Parent: root, Name: name, Depth: 1}
-		b := batch{dir: d}
+		b := listing{dir: d}
 		for i := range files {
 			b.entries = append(b.entries, usage.Entry{Name: fmt.Appendf(nil, "f%d", i), Nlink: 1, UID: uid, Size: blocks * 512, Blocks: blocks})
 		}
-		batches = append(batches, batch{root, []usage.Entry{{Name: []byte(name), Type: usage.Directory, Nlink: 2, UID: 1, Dir: d}}}, b)
+		batches = append(batches, listing{root, []usage.Entry{{Name: []byte(name), Type: usage.Directory, Nlink: 2, UID: 1, Dir: d}}}, b)
 	}
 	add("bulk", 50_000, 1, 1000)
 	add("small", 1, 1, 1) // 2 of 50,000 inodes: below a ten-thousandth, and nothing to its owner

@@ -1,34 +1,50 @@
 package aggregate_test
 
 import (
-	"fmt"
 	"testing"
 
-	"fstally/internal/aggregate"
 	"fstally/internal/usage"
 )
 
-// BenchmarkAdd adds entries as a walk of an ordinary tree gives them: the files
-// of a directory share an owner and a few types.
+// BenchmarkAdd adds the entries of 2,048 directories of 512 files, a chunk at a time
+// as a walk does, and leaves each directory.
 func BenchmarkAdd(b *testing.B) {
-	root := &usage.Dir{}
-	var batches []batch
-	for d := range 100 {
-		dir := &usage.Dir{Parent: root, Name: fmt.Sprintf("d%d", d), Depth: 1, Fileset: fmt.Sprintf("p%d", d%7)}
-		var files []usage.Entry
-		for f := range 100 {
-			files = append(files, usage.Entry{
-				Name: fmt.Appendf(nil, "f%d.%c", f, 'a'+f%3), Nlink: 1, UID: uint32(d % 5), Size: int64(f) << 10, Blocks: int64(f) << 1,
-				Mtime: start - int64(f%4)*40*86400, Atime: start,
-			})
-		}
-		batches = append(batches, batch{dir, files})
+	b.Run("lifelike", func(b *testing.B) { benchmarkAdd(b, lifelike(2048, 512)) })
+	b.Run("random", func(b *testing.B) { benchmarkAdd(b, atRandom(2048, 512)) })
+}
+
+func benchmarkAdd(b *testing.B, all []listing) {
+	entries := 0
+	for _, l := range all {
+		entries += len(l.entries)
 	}
-	s := aggregate.NewShard(byName{}, start)
 	b.ReportAllocs()
-	for n := 0; b.Loop(); n++ {
-		next := batches[n%len(batches)]
-		s.Add(next.dir, next.entries)
+	for b.Loop() {
+		s := newTally(0, 0).NewShard()
+		var in *usage.Dir
+		for _, l := range all {
+			if in != nil && in != l.dir {
+				s.Leave(in)
+			}
+			in = l.dir
+			s.Add(l.dir, l.entries)
+		}
+		s.Leave(in)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/entry")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(entries), "ns/entry")
+}
+
+// BenchmarkFinish writes the rows of a million files that are cells of their own.
+func BenchmarkFinish(b *testing.B) {
+	all := atRandom(2048, 512)
+	for b.Loop() {
+		b.StopTimer()
+		tally := newTally(0, 0)
+		s := tally.NewShard()
+		for _, l := range all {
+			s.Add(l.dir, l.entries)
+		}
+		b.StartTimer()
+		tally.Finish(0, nil, nil, func(string) string { return "other" })
+	}
 }

@@ -21,6 +21,10 @@ type Partial struct {
 	Errors     []usage.ScanError
 	Skipped    []usage.Skipped
 	Categories map[string]string // of the types in Cells
+	// Folded counts the regular files that are under usage.Rest, as there were more
+	// types or cells than a Tally tells apart; 0 means that the cube is exact. Result
+	// files do not have it.
+	Folded int64
 }
 
 // Link is an inode of which names are missing, so that they may turn up in
@@ -36,60 +40,13 @@ type Link struct {
 	Measures usage.Measures
 }
 
-// Finish adds up the shards of one walk, which are used up, and what the walk
-// reports beside entries. category tells which category a file type is in.
-func Finish(
-	shards []*Shard, vanished int64, errors []usage.ScanError, skipped []usage.Skipped, category func(string) string,
-) *Partial {
-	if len(shards) == 0 {
-		return &Partial{Root: &Node{}}
-	}
-	all := shards[0]
-	for _, s := range shards[1:] {
-		all.absorb(s)
-	}
-	p := &Partial{Errors: errors, Skipped: skipped}
-	for id, l := range all.links {
-		all.addInode(l.dir, &l.entry)
-		if l.names < l.entry.Nlink {
-			p.Links = append(p.Links, Link{
-				Dev: id.dev, Ino: id.ino, Nlink: l.entry.Nlink, Names: l.names, Path: l.path,
-				Type: l.entry.Type, Key: all.classifier.Key(l.dir, &l.entry),
-				Atime: usage.AgeOf(all.start, l.entry.Atime), Measures: l.entry.Measures(),
-			})
-		}
-	}
-	slices.SortFunc(p.Links, byInode)
-	th := all.totals.thresholds()
-	for _, l := range p.Links {
-		// A merge may move the inode to another fileset; what is kept now must
-		// include what would be kept then.
-		th.filesets[l.Key.Fileset] = th.filesets[l.Key.Fileset].minus(ownedOf(l.Measures))
-	}
-	p.Root = buildTree(all.dirs, &th)
-	c := &all.totals.counters
-	c.Vanished = vanished
-	for _, e := range errors {
-		c.Errors += e.Count
-	}
-	for _, s := range skipped {
-		c.Skipped += s.Count
-	}
-	p.set(&all.totals)
-	p.Categories = make(map[string]string)
-	for _, cell := range p.Cells {
-		p.Categories[cell.Type] = category(cell.Type)
-	}
-	return p
-}
-
 // Merge returns what one scan of both parts gives. The parts must not overlap.
 func (p *Partial) Merge(o *Partial) *Partial {
-	sum := &Partial{Root: p.Root.clone(), Categories: make(map[string]string)}
+	sum := &Partial{Root: p.Root.clone(), Categories: make(map[string]string), Folded: p.Folded + o.Folded}
 	sum.Root.merge(o.Root.clone())
-	t := p.tables()
-	theirs := o.tables()
-	t.merge(&theirs)
+	r := p.rows(o)
+	sum.Counters = p.Counters
+	sum.Counters.Add(o.Counters)
 
 	links := make(map[inode]Link, len(p.Links))
 	for _, l := range p.Links {
@@ -106,7 +63,8 @@ func (p *Partial) Merge(o *Partial) *Partial {
 		if drop.Path < keep.Path {
 			keep, drop = drop, keep
 		}
-		t.remove(drop.Key, drop.Type, drop.Measures, drop.Atime)
+		removeInode(&sum.Counters, drop.Type)
+		r.remove(&drop)
 		sum.Root.remove(drop.Path, drop.Key.UID, drop.Measures)
 		keep.Names += drop.Names
 		links[id] = keep
@@ -117,7 +75,8 @@ func (p *Partial) Merge(o *Partial) *Partial {
 	sum.Links = slices.SortedFunc(maps.Values(links), byInode)
 	sum.Errors = mergeErrors(p.Errors, o.Errors)
 	sum.Skipped = mergeSkipped(p.Skipped, o.Skipped)
-	sum.set(&t)
+	r.drop()
+	sum.Cells, sum.Sizes, sum.Ages = r.cells, r.sizes, r.ages
 	for _, c := range sum.Cells {
 		sum.Categories[c.Type] = cmp.Or(p.Categories[c.Type], o.Categories[c.Type])
 	}
@@ -125,95 +84,6 @@ func (p *Partial) Merge(o *Partial) *Partial {
 }
 
 func byInode(a, b Link) int { return cmp.Or(cmp.Compare(a.Dev, b.Dev), cmp.Compare(a.Ino, b.Ino)) }
-
-// tables returns the sums as tables again.
-func (p *Partial) tables() tables {
-	t := newTables()
-	t.counters = p.Counters
-	for _, c := range p.Cells {
-		m := c.Measures
-		t.cells[c.Key] = &m
-	}
-	for _, c := range p.Sizes {
-		h := &t.breakdown(c.Dimension, c.Value).bySize
-		if c.By == usage.Allocated {
-			h = &t.breakdown(c.Dimension, c.Value).byAllocated
-		}
-		*h.bar(c.Bucket) = bar{c.Files, c.Size, c.Allocated}
-	}
-	for _, c := range p.Ages {
-		*t.breakdown(c.Dimension, c.Value).age(clockIndex(c.Clock), c.Class) = c.Measures
-	}
-	return t
-}
-
-func (t *tables) breakdown(d usage.Dimension, v usage.Value) *breakdown {
-	switch d {
-	case usage.User:
-		return at(t.users, v.ID)
-	case usage.Type:
-		return at(t.types, v.Text)
-	default:
-		return at(t.filesets, v.Text)
-	}
-}
-
-func clockIndex(c usage.Clock) int {
-	if c == usage.ByAtime {
-		return 1
-	}
-	return 0
-}
-
-// set writes the sums as sorted rows.
-func (p *Partial) set(t *tables) {
-	p.Counters = t.counters
-	p.Cells = make([]usage.Cell, 0, len(t.cells))
-	for key, m := range t.cells {
-		p.Cells = append(p.Cells, usage.Cell{Key: key, Measures: *m})
-	}
-	slices.SortFunc(p.Cells, byKey)
-	for _, uid := range slices.Sorted(maps.Keys(t.users)) {
-		p.setBreakdown(usage.User, usage.Value{ID: uid}, t.users[uid])
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.types)) {
-		p.setBreakdown(usage.Type, usage.Value{Text: name}, t.types[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.filesets)) {
-		p.setBreakdown(usage.Fileset, usage.Value{Text: name}, t.filesets[name])
-	}
-}
-
-func (p *Partial) setBreakdown(d usage.Dimension, v usage.Value, b *breakdown) {
-	sizes := func(by usage.Measure) func(usage.SizeBucket, bar) {
-		return func(bucket usage.SizeBucket, n bar) {
-			p.Sizes = append(p.Sizes, usage.SizeCell{
-				Dimension: d, Value: v, By: by, Bucket: bucket, Files: n.files, Size: n.size, Allocated: n.allocated,
-			})
-		}
-	}
-	b.bySize.each(sizes(usage.Size))
-	b.byAllocated.each(sizes(usage.Allocated))
-	if b.ages == nil {
-		return
-	}
-	for i, clock := range []usage.Clock{usage.ByMtime, usage.ByAtime} {
-		for class, m := range b.ages[i] {
-			if !m.IsZero() {
-				p.Ages = append(p.Ages, usage.AgeCell{
-					Dimension: d, Value: v, Clock: clock, Class: usage.AgeClass(class), Measures: m,
-				})
-			}
-		}
-	}
-}
-
-func byKey(a, b usage.Cell) int {
-	return cmp.Or(
-		cmp.Compare(a.UID, b.UID), cmp.Compare(a.GID, b.GID),
-		cmp.Compare(a.Type, b.Type), cmp.Compare(a.Fileset, b.Fileset),
-		cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.SizeClass, b.SizeClass), cmp.Compare(a.AgeClass, b.AgeClass))
-}
 
 // mergeErrors joins the failures of two parts, by Op and Errno.
 func mergeErrors(a, b []usage.ScanError) []usage.ScanError {
@@ -243,9 +113,9 @@ func mergeSkipped(a, b []usage.Skipped) []usage.Skipped {
 	})
 }
 
-// fold joins neighbours for as long as join says that they are one.
+// fold joins neighbours for as long as join says that they are one, in place.
 func fold[T any](rows []T, join func(a, b T) (T, bool)) []T {
-	var out []T
+	out := rows[:0]
 	for _, row := range rows {
 		if n := len(out); n > 0 {
 			if both, ok := join(out[n-1], row); ok {

@@ -20,10 +20,9 @@ func (p *Partial) Summary() *usage.Summary {
 		kept = keptTypes(p.Cells)
 	}
 	if kept != nil {
-		t := p.tables()
-		t.limitTypes(kept)
-		limited = &Partial{}
-		limited.set(&t)
+		r := p.rows(&Partial{})
+		r.limitTypes(kept)
+		limited = &Partial{Cells: r.cells, Sizes: r.sizes, Ages: r.ages}
 	}
 	s := &usage.Summary{
 		Counters:    p.Counters,
@@ -57,7 +56,12 @@ func keptTypes(cells []usage.Cell) map[string]bool {
 	for _, c := range cells {
 		total.Add(c.Measures)
 		if c.Type[0] != '(' {
-			at(sums, c.Type).Add(c.Measures)
+			m := sums[c.Type]
+			if m == nil {
+				m = new(usage.Measures)
+				sums[c.Type] = m
+			}
+			m.Add(c.Measures)
 		}
 	}
 	if len(sums) <= usage.MaxTypes {
@@ -80,22 +84,4 @@ func keptTypes(cells []usage.Cell) map[string]bool {
 		kept[t.name] = true
 	}
 	return kept
-}
-
-// limitTypes moves what is of any other type to usage.Rest.
-func (t *tables) limitTypes(kept map[string]bool) {
-	stays := func(typ string) bool { return typ[0] == '(' || kept[typ] }
-	for key, m := range t.cells {
-		if !stays(key.Type) {
-			delete(t.cells, key)
-			key.Type = usage.Rest
-			at(t.cells, key).Add(*m)
-		}
-	}
-	for typ, b := range t.types {
-		if !stays(typ) {
-			delete(t.types, typ)
-			at(t.types, usage.Rest).merge(b)
-		}
-	}
 }

@@ -10,24 +10,6 @@ import (
 	"fstally/internal/usage"
 )
 
-// dirSums are what one directory holds: at first by itself, and once everything
-// deeper has been added, in its whole subtree.
-type dirSums struct {
-	measures usage.Measures
-	newest   int64 // mtime of a regular file
-	hasFile  bool
-	self     bool // whether the directory's own inode was met here
-	uid, gid uint32
-	mtime    int64 // of the directory
-
-	// Most directories have one owner, so the map comes with the second.
-	owner  uint32
-	owned  Owned
-	others map[uint32]Owned
-
-	children []*Node // kept
-}
-
 // Owned is what one user has in a subtree.
 type Owned struct {
 	Inodes    int64
@@ -61,53 +43,6 @@ func mulAtLeast(a usage.Bytes, n uint64, b usage.Bytes) bool {
 	return top+c > 0 || usage.BytesFromWords(hi, lo).Cmp(b) >= 0
 }
 
-func (d *dirSums) seen(mtime int64) {
-	if !d.hasFile || mtime > d.newest {
-		d.newest, d.hasFile = mtime, true
-	}
-}
-
-func (d *dirSums) add(uid uint32, m usage.Measures) {
-	d.measures.Add(m)
-	d.own(uid, ownedOf(m))
-}
-
-func (d *dirSums) own(uid uint32, o Owned) {
-	switch {
-	case d.owned == Owned{} || uid == d.owner:
-		d.owner, d.owned = uid, d.owned.plus(o)
-	default:
-		if d.others == nil {
-			d.others = make(map[uint32]Owned)
-		}
-		d.others[uid] = d.others[uid].plus(o)
-	}
-}
-
-func (d *dirSums) eachOwner(f func(uid uint32, o Owned)) {
-	if (d.owned != Owned{}) {
-		f(d.owner, d.owned)
-	}
-	for uid, o := range d.others {
-		f(uid, o)
-	}
-}
-
-// merge adds o, the same directory in another shard or a child's whole subtree.
-// The smaller set of owners moves into the larger.
-func (d *dirSums) merge(o *dirSums) {
-	d.measures.Add(o.measures)
-	if o.hasFile {
-		d.seen(o.newest)
-	}
-	if len(o.others) > len(d.others) {
-		d.owner, o.owner = o.owner, d.owner
-		d.owned, o.owned = o.owned, d.owned
-		d.others, o.others = o.others, d.others
-	}
-	o.eachOwner(d.own)
-}
-
 // Node is a directory of the tree that a Partial keeps, with the totals of its
 // subtree.
 type Node struct {
@@ -139,14 +74,6 @@ func newThresholds() thresholds {
 	return thresholds{users: make(map[uint32]Owned), filesets: make(map[string]Owned)}
 }
 
-func (t *tables) thresholds() thresholds {
-	th := newThresholds()
-	for key, m := range t.cells {
-		th.add(&key, m)
-	}
-	return th
-}
-
 // add adds a cell to the wholes that it is part of.
 func (t *thresholds) add(key *usage.Key, m *usage.Measures) {
 	o := ownedOf(*m)
@@ -167,56 +94,6 @@ func (t *thresholds) keeps(fileset string, m usage.Measures, owners map[uint32]O
 		}
 	}
 	return false
-}
-
-// buildTree adds every directory's sums to its parent's, deepest first, and
-// returns the root of what is worth keeping. dirs is used up.
-func buildTree(dirs map[*usage.Dir]*dirSums, th *thresholds) *Node {
-	var levels [][]*usage.Dir
-	for d := range dirs {
-		for len(levels) <= d.Depth {
-			levels = append(levels, nil)
-		}
-		levels[d.Depth] = append(levels[d.Depth], d)
-	}
-	for depth := len(levels) - 1; depth >= 0; depth-- { //nolint:modernize // a level may grow before its turn
-		for _, d := range levels[depth] {
-			sums := dirs[d]
-			node := sums.node(d, th)
-			if d.Parent == nil {
-				return node
-			}
-			parent := dirs[d.Parent]
-			if parent == nil { // d is where a part begins
-				parent = &dirSums{}
-				dirs[d.Parent] = parent
-				levels[depth-1] = append(levels[depth-1], d.Parent)
-			}
-			if th.keeps(node.Fileset, node.Measures, node.Owners) || len(node.Children) > 0 {
-				parent.children = append(parent.children, node)
-			}
-			parent.merge(sums)
-			delete(dirs, d)
-		}
-	}
-	return &Node{}
-}
-
-func (d *dirSums) node(dir *usage.Dir, th *thresholds) *Node {
-	n := &Node{
-		Name: dir.Name, Fileset: dir.Fileset, UID: d.uid, GID: d.gid, Newest: d.newest, HasFile: d.hasFile,
-		Measures: d.measures, Owners: make(map[uint32]Owned), Children: d.children,
-	}
-	if !d.hasFile {
-		n.Newest = d.mtime
-	}
-	d.eachOwner(func(uid uint32, o Owned) {
-		if o.isPart(ownerParts, th.users[uid]) {
-			n.Owners[uid] = o
-		}
-	})
-	slices.SortFunc(n.Children, byName)
-	return n
 }
 
 func byName(a, b *Node) int { return cmp.Compare(a.Name, b.Name) }

@@ -81,9 +81,8 @@ func parseCategories(text string) (Categories, error) {
 
 // canonical reports whether some file has exactly this type.
 func canonical(t string) bool {
-	var seen types
-	got := seen.typeOf([]byte("x." + t))
-	return got == t && got != usage.None && got != usage.Numbered
+	x, reserved := extensionOf([]byte("x." + t))
+	return reserved == "" && x.String() == t
 }
 
 // Of returns the category of a type as Type returns it. A compressed file is

@@ -1,5 +1,7 @@
-// Package classify turns an entry into the key that its usage is summed under:
-// the file type from its name, its size class and its age class.
+// Package classify tells the type of a file from its name, and the category of a
+// type.
 //
-// It runs once per entry, so it allocates nothing for a type that it has seen.
+// A scan asks for the type once per file, from all of its walkers, so it takes no
+// lock and allocates nothing for a type that was met before. Size and age classes
+// are in package usage.
 package classify

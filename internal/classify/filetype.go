@@ -1,26 +1,29 @@
 package classify
 
 import (
-	"bytes"
+	"slices"
 
 	"fstally/internal/usage"
 )
 
-const (
-	maxSuffix = 16 // bytes of a valid suffix
-	maxCached = 1 << 16
-)
+// maxSuffix is how many bytes a valid suffix has at most.
+const maxSuffix = 16
 
-// types names file types without making a new string for each file.
-type types struct {
-	known   map[string]string
-	scratch [3*maxSuffix + 1]byte // a suffix, then the same after the one before it
+// suffix holds up to maxSuffix bytes in lower case, the first in the lowest byte
+// of lo. Suffixes hold no NUL, so the number tells the length too.
+type suffix struct{ lo, hi uint64 }
+
+// extension is what a type is named after: a valid suffix, and the compression
+// suffix after it. Without a compression suffix, packing is 0.
+type extension struct {
+	suffix
+	packing uint32
 }
 
-// typeOf returns the type of a regular file from its name, raw bytes: its
-// extension in lower case, with the one before it where it is a compression
-// suffix, or usage.Numbered or usage.None. A valid suffix is 1 to 16 of a-z 0-9
-// _ + - with at least one letter.
+// extensionOf returns the extension of a regular file's name, raw bytes: the part
+// after the last dot in lower case, with the one before it where it is a compression
+// suffix. A valid suffix is 1 to 16 of a-z 0-9 _ + - with at least one letter.
+// Where there is none, reserved is the type: usage.Numbered or usage.None.
 //
 //	name                                  type
 //	data.TXT .hidden.txt ..file.txt       txt
@@ -32,73 +35,112 @@ type types struct {
 //	noext Makefile .bashrc .gitignore     (none)       leading dots are no extension
 //	foo. x. ...                           (none)       nothing after the last dot
 //	a.b~ a.b(1) a.é a.12-4 a.seventeen-letters  (none) no valid suffix
-func (t *types) typeOf(name []byte) string {
-	name = bytes.TrimLeft(name, ".")
-	dot := bytes.LastIndexByte(name, '.')
-	if dot < 0 {
-		return usage.None
+func extensionOf(name []byte) (x extension, reserved string) {
+	for len(name) > 0 && name[0] == '.' {
+		name = name[1:]
 	}
-	stem, suffix := name[:dot], name[dot+1:]
-	lower, ok := appendSuffix(t.scratch[:0], suffix)
+	outer, dot, ok := lastSuffix(name)
 	if !ok {
-		if allDigits(suffix) {
-			return usage.Numbered
+		if numbered(name) {
+			return extension{}, usage.Numbered
 		}
-		return usage.None
+		return extension{}, usage.None
 	}
-	if dot := bytes.LastIndexByte(stem, '.'); dot >= 0 && compression(string(lower)) {
-		if inner, valid := appendSuffix(t.scratch[len(lower):len(lower)], stem[dot+1:]); valid {
-			inner = append(inner, '.')
-			lower = append(inner, lower...)
+	if packing := packingOf(outer); packing != 0 {
+		if inner, _, ok := lastSuffix(name[:dot]); ok {
+			return extension{inner, packing}, ""
 		}
 	}
-	if known, ok := t.known[string(lower)]; ok { // does not allocate
-		return known
-	}
-	if t.known == nil || len(t.known) >= maxCached { // a tree with a new extension for each file
-		t.known = make(map[string]string)
-	}
-	known := string(lower)
-	t.known[known] = known
-	return known
+	return extension{suffix: outer}, ""
 }
 
-// compression reports a suffix that tells how the file is packed, not what is in it.
-func compression(suffix string) bool {
-	switch suffix {
-	case "gz", "bz2", "xz", "zst", "lz4", "lzma", "z", "br":
-		return true
+// lastSuffix returns the valid suffix that name ends with, and where its dot is. It
+// reads backwards and stops at the first byte that no suffix can have.
+func lastSuffix(name []byte) (s suffix, dot int, ok bool) {
+	var most byte
+	end := max(0, len(name)-maxSuffix-1)
+	for i := len(name) - 1; i >= end; i-- {
+		c := inSuffix[name[i]]
+		if c == 0 {
+			// Letters in lower case are above all else that a suffix may have.
+			return s, i, name[i] == '.' && most >= 'a'
+		}
+		most = max(most, c)
+		s.hi = s.hi<<8 | s.lo>>56
+		s.lo = s.lo<<8 | uint64(c)
+	}
+	return s, 0, false
+}
+
+// inSuffix holds the lower case of each byte that a suffix may have, 0 for others.
+//
+//nolint:gochecknoglobals // a table that is only read
+var inSuffix = func() (table [256]byte) {
+	for c := range 256 {
+		switch b := byte(c); {
+		case 'A' <= b && b <= 'Z':
+			table[c] = b + 'a' - 'A'
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '_', b == '+', b == '-':
+			table[c] = b
+		}
+	}
+	return table
+}()
+
+// numbered reports a name with nothing but digits, and at least one, after a dot.
+func numbered(name []byte) bool {
+	for i, c := range slices.Backward(name) {
+		switch {
+		case c == '.':
+			return i < len(name)-1
+		case c < '0' || c > '9':
+			return false
+		}
 	}
 	return false
 }
 
-// appendSuffix appends suffix in lower case to buf and reports whether it is valid.
-func appendSuffix(buf, suffix []byte) (_ []byte, valid bool) {
-	if len(suffix) == 0 || len(suffix) > maxSuffix {
-		return buf, false
+// packings are the suffixes that tell how a file is packed, not what is in it.
+//
+//nolint:gochecknoglobals // a table that is only read
+var packings = [...]string{1: "gz", "bz2", "xz", "zst", "lz4", "lzma", "z", "br"}
+
+// packingOf returns the index of a suffix in packings, 0 for any other.
+func packingOf(s suffix) uint32 {
+	if s.hi != 0 || s.lo >= 1<<32 {
+		return 0
 	}
-	letter := false
-	for _, c := range suffix {
-		switch {
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-			letter = true
-		case 'a' <= c && c <= 'z':
-			letter = true
-		case '0' <= c && c <= '9', c == '_', c == '+', c == '-':
-		default:
-			return buf, false
-		}
-		buf = append(buf, c)
+	switch uint32(s.lo) {
+	case 'g' | 'z'<<8:
+		return 1
+	case 'b' | 'z'<<8 | '2'<<16:
+		return 2
+	case 'x' | 'z'<<8:
+		return 3
+	case 'z' | 's'<<8 | 't'<<16:
+		return 4
+	case 'l' | 'z'<<8 | '4'<<16:
+		return 5
+	case 'l' | 'z'<<8 | 'm'<<16 | 'a'<<24:
+		return 6
+	case 'z':
+		return 7
+	case 'b' | 'r'<<8:
+		return 8
 	}
-	return buf, letter
+	return 0
 }
 
-func allDigits(suffix []byte) bool {
-	for _, c := range suffix {
-		if c < '0' || c > '9' {
-			return false
+// String returns the name of the type.
+func (x extension) String() string {
+	buf := make([]byte, 0, 2*maxSuffix)
+	for _, word := range [2]uint64{x.lo, x.hi} {
+		for ; word != 0; word >>= 8 {
+			buf = append(buf, byte(word))
 		}
 	}
-	return len(suffix) > 0
+	if x.packing != 0 {
+		buf = append(append(buf, '.'), packings[x.packing]...)
+	}
+	return string(buf)
 }

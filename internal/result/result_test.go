@@ -15,33 +15,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fstally/internal/aggregate"
+	"fstally/internal/classify"
 	"fstally/internal/result"
 	"fstally/internal/usage"
 )
-
-// plain classifies just enough to fill every record of the format.
-type plain struct{}
-
-func (plain) Key(dir *usage.Dir, e *usage.Entry) usage.Key {
-	k := usage.Key{UID: e.UID, GID: e.GID, Type: usage.TypeDir, SizeClass: usage.SizeNotFile, AgeClass: usage.AgeNotFile}
-	if e.Type == usage.File {
-		k = usage.Key{UID: e.UID, Type: "dat", Fileset: dir.Fileset, SizeClass: 1, AgeClass: usage.Age30Days}
-	}
-	return k
-}
 
 // sample scans an invented part: a directory with files beyond 64 bits, a hard
 // link with a name elsewhere, and names that are no text.
 func sample(part string, files int) *result.Result {
 	root := &usage.Dir{}
 	dir := &usage.Dir{Parent: root, Name: part, Depth: 1, Fileset: part}
-	s := aggregate.NewShard(plain{}, 1_800_000_000)
+	tally := aggregate.New(aggregate.Options{
+		Started: 1_800_000_000, SizeClasses: usage.DefaultSizeClasses(), Types: classify.NewTypes(0),
+	})
+	s := tally.NewShard()
 	s.Add(root, []usage.Entry{{Name: []byte(part), Type: usage.Directory, Nlink: 2, Dir: dir, Blocks: 8}})
 	for i := range files {
 		s.Add(dir, []usage.Entry{{Name: fmt.Appendf(nil, "f%d", i), Nlink: 1, UID: uint32(i % 5000), Size: math.MaxInt64, Blocks: 1}})
 	}
 	s.Add(dir, []usage.Entry{{Name: []byte("link"), Nlink: 2, Dev: 1, Ino: 9, UID: 4294967294, Size: 10, Blocks: 8, Mtime: -2}})
-	p := aggregate.Finish([]*aggregate.Shard{s}, 1,
+	p := tally.Finish(1,
 		[]usage.ScanError{{Op: "open", Errno: "EACCES", Message: "permission denied", Count: 1, Paths: []string{part + "/\xff"}}},
 		[]usage.Skipped{{Reason: usage.SkipSnapshot, Count: 1, Paths: []string{part + "/.snapshots"}}},
 		func(string) string { return "other" })

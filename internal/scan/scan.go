@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -158,19 +157,16 @@ func (s *scan) walk(ctx context.Context, meter *meter) (*aggregate.Partial, erro
 }
 
 func (s *scan) walkPart(ctx context.Context, o walk.Options, meter *meter) (*aggregate.Partial, error) {
-	var shards []*aggregate.Shard
-	var mu sync.Mutex
-	report, err := s.Engine.Walk(ctx, o, func() walk.Sink {
-		shard := aggregate.NewShard(classify.New(s.Started, s.SizeClasses), s.Started.Unix())
-		mu.Lock()
-		defer mu.Unlock()
-		shards = append(shards, shard)
-		return meter.sink(shard)
+	tally := aggregate.New(aggregate.Options{
+		Started:     s.Started.Unix(),
+		SizeClasses: s.SizeClasses,
+		Types:       classify.NewTypes(classify.MaxTypes),
 	})
+	report, err := s.Engine.Walk(ctx, o, func() walk.Sink { return meter.sink(tally.NewShard()) })
 	if err != nil {
 		return nil, err
 	}
-	return aggregate.Finish(shards, report.Vanished, report.Errors, report.Skipped, s.Categories.Of), nil
+	return tally.Finish(report.Vanished, report.Errors, report.Skipped, s.Categories.Of), nil
 }
 
 // parts returns the paths below the root where walks begin.

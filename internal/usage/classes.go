@@ -156,16 +156,42 @@ var ageTable = [AgeClasses]struct {
 // AgeOf returns the class of a file whose time is t in a scan that started at
 // start, both in seconds since 1970. Any t is valid.
 func AgeOf(start, t int64) AgeClass {
-	if t > start {
+	a := AgesFrom(start)
+	return a.Of(t)
+}
+
+// Ages is AgeOf for many times of one scan.
+type Ages struct {
+	start int64
+	since [AgeOlder]int64 // the earliest time of each class
+}
+
+// AgesFrom returns the ages in a scan that started at start, in seconds since 1970.
+func AgesFrom(start int64) Ages {
+	a := Ages{start: start}
+	for c := range a.since {
+		a.since[c] = max(start, math.MinInt64+ageTable[c].days*86400) - ageTable[c].days*86400
+	}
+	return a
+}
+
+// Of returns the class of a file whose time is t, in seconds since 1970. Any t is
+// valid. The times of neighbours are in no order, so a branch for each class would
+// be mispredicted more often than the comparisons cost.
+func (a *Ages) Of(t int64) AgeClass {
+	if t > a.start {
 		return AgeFuture
 	}
-	age := uint64(start) - uint64(t) // exact: t <= start, whatever their signs
-	for c := range AgeOlder {
-		if age <= uint64(ageTable[c].days)*86400 {
-			return c
-		}
+	s := &a.since
+	return one(t < s[0]) + one(t < s[1]) + one(t < s[2]) + one(t < s[3]) + one(t < s[4]) + one(t < s[5]) + one(t < s[6])
+}
+
+// one is 1 for true; the compiler makes no branch of it.
+func one(b bool) AgeClass {
+	if b {
+		return 1
 	}
-	return AgeOlder
+	return 0
 }
 
 // Key returns the name of the class in addresses and the API.

@@ -29,14 +29,14 @@ func (Linux) Walk(ctx context.Context, o Options, open func() Sink) (Report, err
 		return Report{}, err
 	}
 	defer r.stop(nil)
-	w := &linuxWalk{run: r, queue: newQueue(r.o.Walkers)}
+	w := &linuxWalk{run: r, queue: newQueue()}
 	w.handles = newHandles(r.o.FS, r.o.start(), w.same)
 	//nolint:contextcheck // it is the context that was handed in, with a cause
 	defer context.AfterFunc(r.ctx, w.queue.close)()
 	defer w.handles.closeSpare(0)
 	walkers := make([]*walker, r.o.Walkers)
 	for i, post := range r.o.Watch.walkers(len(walkers)) {
-		walkers[i] = &walker{linuxWalk: w, number: i, post: post, sink: open()}
+		walkers[i] = &walker{linuxWalk: w, post: post, sink: open()}
 	}
 	if err := walkers[0].start(); err != nil {
 		return r.end(err)
@@ -91,9 +91,8 @@ func (e *statError) Unwrap() error { return e.error }
 // walker is one goroutine of the walk.
 type walker struct {
 	*linuxWalk
-	number int
-	post   *post
-	sink   Sink
+	post *post
+	sink Sink
 
 	looked Found   // at the entries of the chunk at hand
 	found  []*node // directories among them
@@ -124,7 +123,7 @@ func (w *walker) start() (err error) {
 func (w *walker) work() {
 	for {
 		w.post.do(idle)
-		b, chunk, n := w.queue.next(w.number)
+		b, chunk, n := w.queue.next()
 		switch {
 		case b != nil:
 			w.chunk(b, chunk)

@@ -22,17 +22,15 @@ type queue struct {
 
 	mu      sync.Mutex
 	wake    sync.Cond // there is work, or there will be none
-	resume  sync.Cond // more walkers may work
 	dirs    []*node
 	aside   []*node
 	batches []*batch
-	active  int // walkers that may work: those with a smaller number
 	closed  bool
 }
 
-func newQueue(active int) *queue {
-	q := &queue{active: active}
-	q.wake.L, q.resume.L = &q.mu, &q.mu
+func newQueue() *queue {
+	q := new(queue)
+	q.wake.L = &q.mu
 	return q
 }
 
@@ -102,15 +100,11 @@ func (q *queue) chunk() (*batch, []byte) {
 	return nil, nil
 }
 
-// next waits for work for the walker with this number: a chunk of a batch, or a
-// directory. All are nil when there will be none.
-func (q *queue) next(walker int) (*batch, []byte, *node) {
+// next waits for work: a chunk of a batch, or a directory. All are nil when there will be none.
+func (q *queue) next() (*batch, []byte, *node) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		for walker >= q.active && !q.closed {
-			q.resume.Wait()
-		}
 		if q.closed {
 			return nil, nil, nil
 		}
@@ -142,20 +136,10 @@ func (q *queue) pop() *node {
 	return n
 }
 
-// setActive says how many walkers may work.
-func (q *queue) setActive(n int) {
-	q.mu.Lock()
-	q.active = n
-	q.resume.Broadcast()
-	q.wake.Broadcast() // those that may not any more must not be woken for work
-	q.mu.Unlock()
-}
-
 // close ends the waiting of all walkers for good.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
 	q.wake.Broadcast()
-	q.resume.Broadcast()
 	q.mu.Unlock()
 }
